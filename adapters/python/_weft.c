@@ -10,6 +10,7 @@
 #include "hooks.h"
 #include "imports.h"
 #include "jobs.h"
+#include "late.h"
 #include "locks.h"
 #include "loops.h"
 #include "requests.h"
@@ -121,8 +122,7 @@ static PyObject *stop(PyObject *self, PyObject *none)
     Py_RETURN_NONE;
 }
 
-/* start(path, bytes): starts recording in a process that weft record has not started itself. Returns whether it
- * records. */
+/* start(path, bytes): starts recording in a process that weft record has not started itself. Returns 0 or an errno. */
 static PyObject *start(PyObject *self, PyObject *args)
 {
     const char *path;
@@ -131,7 +131,16 @@ static PyObject *start(PyObject *self, PyObject *args)
     if (!PyArg_ParseTuple(args, "sK", &path, &bytes))
         return NULL;
     const struct weft_options o = {.size = sizeof o, .path = path, .bytes = bytes};
-    return PyBool_FromLong(weft_start(&o) == 0);
+    return PyLong_FromLong(-weft_start(&o));
+}
+
+/* What could not be looked at is not recorded. */
+static PyObject *halt(PyObject *self, PyObject *none)
+{
+    (void)self;
+    (void)none;
+    weft_stop();
+    Py_RETURN_NONE;
 }
 
 static PyObject *recording(PyObject *self, PyObject *none)
@@ -156,6 +165,7 @@ static PyMethodDef functions[] = {
     {"count", said_count, METH_VARARGS, NULL},
     {"init_jobs", jobs_init, METH_VARARGS, NULL},
     {"modified", modified, METH_O, NULL},
+    {"late", late_tasks, METH_VARARGS, NULL},
     {"code", tell_code, METH_VARARGS, NULL},
     {"init", init, METH_VARARGS, NULL},
     {"init_asyncio", init_asyncio, METH_VARARGS, NULL},
@@ -165,6 +175,7 @@ static PyMethodDef functions[] = {
     {"forked", forked, METH_NOARGS, NULL},
     {"stop", stop, METH_NOARGS, NULL},
     {"start", start, METH_VARARGS, NULL},
+    {"halt", halt, METH_NOARGS, NULL},
     {"recording", recording, METH_NOARGS, NULL},
     {NULL, NULL, 0, NULL},
 };

@@ -115,6 +115,36 @@ def watch_imports():
         _weft.watch(name, sys.modules.get(name), look)
 
 
+def tasks_there():
+    """Those of all loops that have not ended, in the order in which they were made, as far as their names say it."""
+    found = set()
+    for name in ("_all_tasks", "_scheduled_tasks", "_eager_tasks"):
+        for _ in range(1000):
+            try:
+                found.update(list(getattr(tasks, name, ())))
+                break
+            except RuntimeError:  # another thread has made one
+                pass
+    return sorted((t for t in found if not t.done()), key=lambda t: (len(t.get_name()), t.get_name()))
+
+
+def serves(loop):
+    """Whether a loop listens, or waits for signals."""
+    try:
+        readers = [key.data[0]._callback for key in loop._selector.get_map().values()]
+        listens = any(getattr(r, "__name__", "") == "_accept_connection" for r in readers)
+        return listens or bool(loop._signal_handlers)
+    except (AttributeError, TypeError, IndexError, RuntimeError):
+        return True
+
+
+def is_main(task):
+    """Whether a loop runs only until this task ends, so that it should."""
+    callbacks = getattr(task, "_callbacks", None) or ()
+    names = [getattr(c[0], "__name__", "") for c in callbacks]
+    return "_run_until_complete_cb" in names and not serves(task.get_loop())
+
+
 def hook_asyncio():
     Task, Future, JobFuture = tasks.Task, futures.Future, concurrent.futures.Future
     asyncio = os.path.dirname(events.__file__) + os.sep
@@ -170,6 +200,8 @@ def hook_asyncio():
         replace("close_runner", runners.Runner, "close")
     watch_imports()
     _weft.pausable(swap)
+    there = tasks_there()
+    _weft.late(there, [t for t in there if is_main(t)])
 
 
 if begin():

@@ -103,7 +103,24 @@ def begin():
     first = os.environ.get("WEFT_TRACE_FOR")
     if not pattern or first == str(os.getpid()):
         return False
-    return _weft.start(pattern, int(os.environ.get("WEFT_TRACE_SIZE") or 0))
+    return _weft.start(pattern, int(os.environ.get("WEFT_TRACE_SIZE") or 0)) == 0
+
+
+def begin_late(trace, size):
+    """In a program that runs already, for weft ctl. What has been imported is looked at now, the rest when it is."""
+    error = _weft.start(trace, size)
+    if error:
+        raise OSError(error, os.strerror(error))
+    try:
+        loaded = [name for name in ("asyncio", "trio") if name in sys.modules]
+        for name in loaded[:1]:  # the other one follows
+            load(name)
+        if not loaded:
+            install("")
+    except BaseException:
+        _weft.halt()
+        os.unlink(trace)
+        raise
 
 
 def types_of_async():
@@ -112,10 +129,15 @@ def types_of_async():
     async def generator():
         yield
 
-    one = generator()
-    steps = [one.asend(None), one.athrow(GeneratorExit)]
-    for step in steps:
-        step.close()
+    hooks = sys.get_asyncgen_hooks()
+    sys.set_asyncgen_hooks(None, None)  # those of a loop that runs would make a task for the end of this one
+    try:
+        one = generator()
+        steps = [one.asend(None), one.athrow(GeneratorExit)]
+        for step in steps:
+            step.close()
+    finally:
+        sys.set_asyncgen_hooks(*hooks)
     return [type(one)] + [type(step) for step in steps]
 
 
@@ -126,8 +148,8 @@ def install(name):
         return
     _weft.init_jobs(threading._active, types.FunctionType, types.MethodType, functools.partial, Context)
     replace_function("find_and_load", _frozen_importlib, "_find_and_load")
-    other = "trio" if name == "asyncio" else "asyncio"
-    _weft.watch(other, sys.modules.get(other), lambda module: load(other))
+    for other in {"asyncio", "trio"} - {name}:
+        _weft.watch(other, sys.modules.get(other), lambda module, other=other: load(other))
     _weft.watch("weft", sys.modules.get("weft"), hook_weft)
     gc.callbacks.append(_weft.collected)
     atexit.register(_weft.stop)

@@ -6,6 +6,7 @@
 
 #include "eager.h"
 #include "jobs.h"
+#include "late.h"
 #include "locks.h"
 #include "names.h"
 #include "requests.h"
@@ -177,6 +178,10 @@ static void wait_for_all(weft_promise who, PyObject *list)
 static void name_self(struct promise *p, const struct maker *m, const char *type)
 {
     char text[TEXT_BYTES], name[128];
+    if (late_name(p->object, type, text, sizeof text)) {
+        p->label = strdup(text);
+        return;
+    }
     struct place *at = place_of(m->where, m->line, m->what, FOR_COUNT);
     snprintf(name, sizeof name, "%s", type);
     if (p->inner) {
@@ -307,12 +312,10 @@ static weft_promise create_unnamed(const struct maker *m)
     return create_at(at, "future", at->label ? at->label : label);
 }
 
-/* A future that has just been created by the frame that runs. */
-struct promise *add_future(PyObject *future)
+static struct promise *add_made(PyObject *future, const struct maker *made)
 {
-    struct maker m;
+    const struct maker m = *made;
     struct promise *p = NULL;
-    find_maker(&m);
     if (m.kind == CODE_SLEEP)
         p = add_sleep(future, &m);
     else if (m.kind == CODE_ACQUIRE || m.kind == CODE_OF_SELF || m.kind == CODE_EVENT ||
@@ -342,6 +345,14 @@ struct promise *add_future(PyObject *future)
     if (on_these)
         wait_for_all(p->id, on_these);
     Py_XDECREF(on_these);
+    return p;
+}
+
+struct promise *add_future(PyObject *future)
+{
+    struct maker m;
+    find_maker(&m);
+    struct promise *p = add_made(future, &m);
     Py_XDECREF(m.frame);
     return p;
 }
@@ -546,8 +557,7 @@ static PyObject *async_of(PyObject *next)
     return found;
 }
 
-/* What a coroutine or generator waits in: a new reference, or NULL. */
-static PyObject *inner_of(PyObject *coroutine)
+PyObject *inner_of(PyObject *coroutine)
 {
     PyObject *inner = NULL;
     if (Py_TYPE(coroutine) == coroutine_type)
@@ -598,6 +608,39 @@ void follow_calls(struct promise *p)
     }
     Py_DECREF(at);
     end_calls(p, depth);
+}
+
+/* The innermost coroutine has created it, if that is one of asyncio's. The others on the way out are as find_maker's
+ * frames. */
+struct promise *add_awaited(PyObject *future, PyObject *coroutine)
+{
+    PyObject *chain[DEPTH_MAX], *inner;
+    unsigned n = 1;
+    struct promise *p = NULL;
+    Py_INCREF(coroutine);
+    chain[0] = coroutine;
+    while (n < DEPTH_MAX && (inner = inner_of(chain[n - 1])))
+        chain[n++] = inner;
+    const struct code *c = code_of_coroutine(chain[n - 1]);
+    struct maker m = {.where = c, .what = c, .kind = c->kind};
+    unsigned at = n - 1;
+    while (at > 0 && m.where->owner == CODE_RUNTIME) {
+        c = code_of_coroutine(chain[--at]);
+        if (c->owner == CODE_RUNTIME && (m.kind == CODE_PLAIN || m.kind == CODE_MANY ||
+                                         m.kind == CODE_CONNECT || m.kind == CODE_READ))
+            m.what = c;
+        m.where = c;
+    }
+    m.line = line_in(m.where, chain[at]);
+    if (m.what->owner == CODE_RUNTIME && !PyObject_TypeCheck(future, task_type)) {
+        m.frame = get(chain[n - 1], s_cr_frame);
+        if (m.frame && m.frame != Py_None)
+            p = add_made(future, &m);
+        Py_XDECREF(m.frame);
+    }
+    while (n > 0)
+        Py_DECREF(chain[--n]);
+    return p;
 }
 
 /* ---- Steps of tasks ---- */

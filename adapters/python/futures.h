@@ -60,6 +60,10 @@ weft_promise of_pending(PyObject *future);
 /* The promise of a future that the running frame has just created. */
 struct promise *add_future(PyObject *future);
 
+/* The promise of a future that a task waits for in this coroutine, and that was created before anything was recorded; NULL:
+ * who has created it is not known, so of_object gives it one. */
+struct promise *add_awaited(PyObject *future, PyObject *coroutine);
+
 /* Of a lock, semaphore, event, condition or queue; NULL: there is no memory. It gets a number (id) on first use: that
  * of a lock stays pending, and shows what holds it. name: its name, or NULL for its class.
  */
@@ -74,6 +78,9 @@ void task_goes_on(struct promise *p, PyObject *task);
 /* The code of a coroutine or generator, and the line at which it will continue. */
 const struct code *code_of_coroutine(PyObject *coroutine);
 unsigned line_in(const struct code *c, PyObject *coroutine);
+
+/* What a coroutine or generator waits in: a new reference, or NULL. */
+PyObject *inner_of(PyObject *coroutine);
 
 /* A task has stopped: finds the coroutines that it is in, its calls. */
 void follow_calls(struct promise *p);
