@@ -13,12 +13,15 @@
 
 #include "base/clock.h"
 #include "cli/common.h"
+#include "cli/inject.h"
+#include "cli/late.h"
 #include "cli/live.h"
 #include "cli/summary.h"
 #include "cli/target.h"
 #include "read/alive.h"
 
 #define DEFAULT_WAIT_NS INT64_C(2000000000)
+#define CALL_NS INT64_C(100000000) /* before a process is interrupted that makes no call */
 #define MIN_BYTES (UINT64_C(64) << 10)
 #define MAX_BYTES (UINT64_C(1) << 40)
 #define NAMES_TRIED 1000
@@ -31,6 +34,9 @@ struct order {
     int64_t wait_ns;
     bool by_trace;
     uint8_t uuid[16]; /* of the trace, if one was given */
+    bool interrupted; /* it did not come to its next call */
+    int64_t stopped_ns;
+    char why_not[160]; /* it could not be interrupted */
 };
 
 static struct order request = {.what = "status", .wait_ns = DEFAULT_WAIT_NS};
@@ -40,7 +46,8 @@ static const struct cli_option options[] = {
              .shown = "weft-PROCESS.trace", .completes = "weft|trace"),
     CLI_SIZE("size", request.bytes, "SIZE", "of the trace, from 64K to 1T", .letter = 's',
              .least = MIN_BYTES, .most = MAX_BYTES, .shown = "64M"),
-    CLI_TIME("wait", request.wait_ns, "TIME", "for that next call", .letter = 'w', .shown = "2s"),
+    CLI_TIME("wait", request.wait_ns, "TIME", "for the process; 0: it is only asked", .letter = 'w',
+             .shown = "2s"),
     CLI_END,
 };
 
@@ -198,12 +205,40 @@ static int show_file(const struct cli_target *t)
 
 /* ---- Asking ---- */
 
+/* Has it look for requests although it makes no call. */
+static void interrupt(struct order *o, const struct cli_target *t)
+{
+    snprintf(o->why_not, sizeof o->why_not, "its libweft is too old for that");
+    for (unsigned i = 0; i < t->recorders; i++) {
+        const struct cli_copy *copy = cli_target_worker(t, i);
+        if (!copy)
+            continue;
+        const struct cli_inject_call call = {.function = copy->interrupted};
+        const struct cli_inject_result r = cli_inject(t->pid, t->mem, CLI_INJECT_ANY, &call);
+        o->stopped_ns += r.stopped_ns;
+        o->interrupted |= r.how == CLI_INJECTED;
+        cli_inject_why(t->pid, &r, o->why_not, sizeof o->why_not);
+    }
+}
+
+static void tell_waiting(const struct order *o, const struct cli_target *t, const char *what)
+{
+    printf("%s: will %s with its next call of weft's; it has made none for %s", t->name, what,
+           weft_duration(o->wait_ns).text);
+    if (o->interrupted)
+        printf(", and a thread that was interrupted has not answered yet");
+    else if (*o->why_not)
+        printf(", and was not interrupted: %s", o->why_not);
+    putchar('\n');
+}
+
 /* Sends the request and waits until some copy has answered it. Otherwise returns false and sets the exit status. what:
  * what the process will do. */
-static bool ask(const struct order *o, const struct cli_target *t, struct weft_record_request *r,
+static bool ask(struct order *o, const struct cli_target *t, struct weft_record_request *r,
                 const char *what, struct weft_record_answer *answer, int *status)
 {
-    const int64_t until = weft_monotonic_ns() + o->wait_ns;
+    const int64_t since_ns = weft_monotonic_ns(), until = since_ns + o->wait_ns;
+    bool may_interrupt = o->wait_ns > 0;
     int64_t pause_ns = 50000;
     bool there = cli_target_ask(t, r);
     while (there) {
@@ -215,9 +250,13 @@ static bool ask(const struct order *o, const struct cli_target *t, struct weft_r
                 (there = cli_target_read(t, at, answer, sizeof *answer)))
                 return true;
         }
-        if (there && weft_monotonic_ns() > until) {
-            printf("%s: will %s with its next call of weft's; it has made none for %s\n", t->name,
-                   what, weft_duration(o->wait_ns).text);
+        const int64_t now_ns = weft_monotonic_ns();
+        if (there && may_interrupt && (now_ns > until || now_ns - since_ns > CALL_NS)) {
+            may_interrupt = false;
+            interrupt(o, t);
+            pause_ns = 50000;
+        } else if (there && now_ns > until) {
+            tell_waiting(o, t, what);
             *status = CLI_DONE;
             return false;
         }
@@ -234,8 +273,16 @@ static void tell_times(const struct order *o, const struct weft_record_answer *a
     const int64_t seen = (int64_t)a->seen_ns - o->began_ns;
     const int64_t took = (int64_t)(a->done_ns - a->seen_ns);
     if (seen >= 0 && took >= 0) /* does not hold in another time namespace */
-        printf(", %s after the command (%s until its next call, %s to begin)",
-               weft_duration(seen + took).text, weft_duration(seen).text, weft_duration(took).text);
+        printf(", %s after the command (%s until %s, %s to begin)", weft_duration(seen + took).text,
+               weft_duration(seen).text, o->interrupted ? "it was interrupted" : "its next call",
+               weft_duration(took).text);
+}
+
+static void tell_stopped(const struct order *o)
+{
+    if (o->stopped_ns > 0)
+        printf(". It was stopped for %s for that.", weft_duration(o->stopped_ns).text);
+    putchar('\n');
 }
 
 static int tell_failed(const struct cli_target *t, const struct weft_record_request *r, int error)
@@ -305,7 +352,7 @@ static bool find_place(const struct order *o, const struct cli_target *t,
 
 /* ---- The commands ---- */
 
-static int switch_on(const struct order *o, const struct cli_target *t, const struct state *s)
+static int switch_on(struct order *o, const struct cli_target *t, const struct state *s)
 {
     static struct weft_record_request r;
     struct weft_record_answer answer;
@@ -327,12 +374,11 @@ static int switch_on(const struct order *o, const struct cli_target *t, const st
         return tell_failed(t, &r, -answer.error);
     printf("%s: records into %s", t->name, cli_shown(s->paused ? s->path : r.path).text);
     tell_times(o, &answer);
-    putchar('\n');
+    tell_stopped(o);
     return CLI_DONE;
 }
 
-static int switch_off(const struct order *o, const struct cli_target *t, const struct state *s,
-                      bool stop)
+static int switch_off(struct order *o, const struct cli_target *t, const struct state *s, bool stop)
 {
     static struct weft_record_request r;
     struct weft_record_answer answer;
@@ -346,11 +392,12 @@ static int switch_off(const struct order *o, const struct cli_target *t, const s
     if (!ask(o, t, &r, stop ? "end the recording" : "record nothing", &answer, &status))
         return status;
     if (!s->recording && !s->paused)
-        printf("%s: does not record\n", t->name);
+        printf("%s: does not record", t->name);
     else if (stop)
-        printf("%s: has ended the recording into %s\n", t->name, cli_shown(path).text);
+        printf("%s: has ended the recording into %s", t->name, cli_shown(path).text);
     else
-        printf("%s: is paused; the trace, %s, stays open\n", t->name, cli_shown(path).text);
+        printf("%s: is paused; the trace, %s, stays open", t->name, cli_shown(path).text);
+    tell_stopped(o);
     return CLI_DONE;
 }
 
@@ -367,7 +414,7 @@ static bool choose(const struct order *o, const struct cli_target *t, struct sta
     return false;
 }
 
-static int obey(const struct order *o, struct cli_target *t)
+static int obey(struct order *o, struct cli_target *t)
 {
     struct state s = {.fd = -1};
     if (!cli_target_lock(t))
@@ -382,6 +429,51 @@ static int obey(const struct order *o, struct cli_target *t)
                                             : switch_off(o, t, &s, strcmp(o->what, "stop") == 0);
     close_state(&s);
     return status;
+}
+
+/* ---- Processes that were started without weft ---- */
+
+static void tell_late(struct order *o, const struct cli_target *t, const char *path,
+                      const struct cli_late_result *r)
+{
+    const int64_t ns = weft_monotonic_ns() - o->began_ns;
+    o->stopped_ns = r->stopped_ns;
+    if (r->waits)
+        printf("%s: will begin to record when its main thread runs Python code again, into %s",
+               t->name, cli_shown(path).text);
+    else
+        printf("%s: records into %s, %s after the command; weft was brought into it, which "
+               "occupied a thread of it for %s",
+               t->name, cli_shown(path).text, weft_duration(ns).text,
+               weft_duration(r->took_ns).text);
+    tell_stopped(o);
+}
+
+/* *t is another target afterwards. */
+static int bring_in(struct order *o, struct cli_target *t)
+{
+    static struct weft_record_request r;
+    struct cli_late_result result;
+    struct state s = {.fd = -1};
+    if (!cli_target_lock(t) || !find_place(o, t, &r))
+        return CLI_FAILED;
+    const enum cli_late how = cli_late_python(t, r.path, o->bytes, o->wait_ns, &result);
+    if (how == CLI_LATE_OTHER)
+        cli_target_none(t);
+    if (how != CLI_LATE_DONE)
+        return CLI_FAILED;
+    if (!result.waits) {
+        const pid_t pid = t->pid;
+        cli_target_close(t);
+        if (cli_target_open(t, pid) != CLI_FOUND || !choose(o, t, &s) || !s.recording) {
+            close_state(&s);
+            return cli_fail(t->name, "is a Python program, and weft was brought into it, but it "
+                                     "does not record: why is not known");
+        }
+        close_state(&s);
+    }
+    tell_late(o, t, *s.path ? s.path : r.path, &result);
+    return CLI_DONE;
 }
 
 /* ---- The command ---- */
@@ -441,6 +533,10 @@ static int run(int operands, char **operand)
         rc = status ? show_status(o, &t) : obey(o, &t);
     else if (found == CLI_FOUND_CLOSED && status)
         rc = show_file(&t);
+    else if (found == CLI_FOUND_NONE && strcmp(o->what, "on") == 0)
+        rc = bring_in(o, &t);
+    else if (found == CLI_FOUND_NONE)
+        cli_target_none(&t);
     cli_target_close(&t);
     return rc;
 }
@@ -449,14 +545,17 @@ const struct cli_command cli_ctl = {
     .name = "ctl",
     .summary = "switch recording in a running process on and off",
     .usage = "@ PROCESS [status|on|off|stop]",
-    .about = "Switches the recording in a running process that is linked with weft, however it was "
-             "started. PROCESS is its id, or the trace that it is recording into.\n\n"
-             "  status  what it does: not recording, recording, paused; since when, into what, how "
-             "much\n"
-             "  on      begin to record, or go on after off\n"
-             "  off     interrupt the recording; the trace stays open\n"
-             "  stop    end the recording\n\n"
-             "The process does it itself, in its next call of weft's.\n",
+    .about =
+        "Switches the recording in a running process that is linked with weft, however it was "
+        "started. PROCESS is its id, or the trace that it is recording into.\n\n"
+        "  status  what it does: not recording, recording, paused; since when, into what, how "
+        "much\n"
+        "  on      begin to record, or go on after off\n"
+        "  off     interrupt the recording; the trace stays open\n"
+        "  stop    end the recording\n\n"
+        "The process does it itself, in its next call of weft's; if it makes none for 0.1 s, one "
+        "of its threads is interrupted for that. \"on\" also brings weft into a Python process "
+        "that was started without.\n",
     .options = options,
     .examples = "weft ctl -o hang.weft 4711 on",
     .missing = "no PROCESS is given: the id of one, or its trace",

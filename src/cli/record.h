@@ -63,6 +63,9 @@ enum { CLI_PYTHON, CLI_NODE, CLI_OCAML }; /* their bits */
  * (argv). */
 void cli_runtimes_set(unsigned chosen, bool sampled, bool memory, char **argv);
 
+/* The folder of the adapter for Python (CLI_PYTHON) or Node.js. False: it is not installed. */
+bool cli_runtimes_folder(unsigned runtime, char *folder, size_t size);
+
 /* Returns true if only cli_runtimes_set, and not also the user, made them provide these names; then
  * cli_runtimes_drop_names removes the files of names that a process has written, once they have been read. */
 bool cli_runtimes_names(unsigned chosen);

@@ -86,6 +86,11 @@ static bool find_folder(const struct runtime *r, char *folder, size_t size)
     return false;
 }
 
+bool cli_runtimes_folder(unsigned runtime, char *folder, size_t size)
+{
+    return find_folder(&runtimes[runtime], folder, size);
+}
+
 bool cli_runtimes_parse(const char *list, unsigned *chosen)
 {
     *chosen = 0;

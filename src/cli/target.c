@@ -108,7 +108,9 @@ static void take_copy(struct cli_target *t, uint64_t at, uint32_t *version)
     if (!cli_target_read(t, at, &c, head) ||
         memcmp(c.magic, WEFT_RECORD_CONTROL_MAGIC, sizeof c.magic) != 0 || (uintptr_t)c.self != at)
         return;
-    const size_t wanted = c.version == 1 ? WEFT_RECORD_CONTROL_BYTES_1 : sizeof c;
+    const size_t wanted = c.version == 1   ? WEFT_RECORD_CONTROL_BYTES_1
+                          : c.version == 2 ? WEFT_RECORD_CONTROL_BYTES_2
+                                           : sizeof c;
     if (c.version < 1 || c.version > WEFT_RECORD_CONTROL_VERSION || c.bytes != wanted) {
         *version = c.version;
         return;
@@ -119,6 +121,7 @@ static void take_copy(struct cli_target *t, uint64_t at, uint32_t *version)
     copy->word = (uintptr_t)c.word;
     copy->old_word = (uintptr_t)c.old_word;
     copy->bell = (uintptr_t)c.bell;
+    copy->interrupted = (uintptr_t)c.interrupted;
     copy->recorder = t->recorders;
     for (unsigned i = 0; i < t->copies; i++)
         if (t->copy[i].word == copy->word)
@@ -234,19 +237,24 @@ enum cli_found cli_target_open(struct cli_target *t, pid_t pid)
         cli_target_gone(t);
         return CLI_FOUND_GONE;
     }
-    if (t->copies == 0 && version)
+    t->unknown = version;
+    return t->copies ? CLI_FOUND : CLI_FOUND_NONE;
+}
+
+void cli_target_none(const struct cli_target *t)
+{
+    if (t->unknown)
         cli_say(t->name,
                 "has a libweft whose interface is of version %" PRIu32
                 ", and this weft knows %u; use the weft that belongs to it",
-                version, WEFT_RECORD_CONTROL_VERSION);
-    else if (t->copies == 0 && t->narrow)
+                t->unknown, WEFT_RECORD_CONTROL_VERSION);
+    else if (t->narrow)
         cli_say(t->name, "is a 32-bit program (%s), which cannot be switched from outside",
                 cli_shown(t->program).text);
-    else if (t->copies == 0)
+    else
         cli_say(t->name,
                 "is not linked with weft (%s), or with one that cannot be switched from outside",
                 cli_shown(t->program).text);
-    return t->copies ? CLI_FOUND : CLI_FOUND_NONE;
 }
 
 void cli_target_close(struct cli_target *t)
@@ -310,4 +318,20 @@ bool cli_target_ask(const struct cli_target *t, struct weft_record_request *r)
         r->path[path_bytes] = 0;
     }
     return done;
+}
+
+/* Of copies that share a word, the program uses the one that has it. */
+const struct cli_copy *cli_target_worker(const struct cli_target *t, unsigned recorder)
+{
+    const struct cli_copy *best = NULL;
+    uint64_t least = UINT64_MAX;
+    for (unsigned i = 0; i < t->copies; i++) {
+        const struct cli_copy *c = &t->copy[i];
+        const uint64_t far = c->word > c->at ? c->word - c->at : c->at - c->word;
+        if (c->recorder == recorder && c->interrupted && far < least) {
+            least = far;
+            best = c;
+        }
+    }
+    return best;
 }

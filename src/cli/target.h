@@ -18,8 +18,9 @@ struct cli_copy {
     uint64_t word;     /* of the word that it tests */
     uint64_t old_word; /* … also; 0: none */
     uint64_t bell;
-    uint32_t bytes;    /* of its struct weft_record_control, which may be of an older version */
-    unsigned recorder; /* counted from 0. Two copies that test one word are one recorder */
+    uint64_t interrupted; /* its weft_record_interrupted; 0: none */
+    uint32_t bytes;       /* of its struct weft_record_control, which may be of an older version */
+    unsigned recorder;    /* counted from 0. Two copies that test one word are one recorder */
 };
 
 struct cli_target {
@@ -31,6 +32,7 @@ struct cli_target {
     int mem;          /* its memory when it was opened: after exec it has another. -1: none */
     struct symbols_worker *memory; /* the same, to be read and written */
     bool narrow;                   /* it is a 32-bit program */
+    uint32_t unknown; /* the version of a libweft's interface that is not known; 0: none */
     unsigned copies, recorders;
     struct cli_copy copy[CLI_COPIES];
 };
@@ -38,14 +40,15 @@ struct cli_target {
 /* The result of the search. */
 enum cli_found {
     CLI_FOUND,
-    CLI_FOUND_NONE, /* it exists, but has no libweft that can be switched; the reason was printed, if requested */
-    CLI_FOUND_CLOSED, /* its memory may not be accessed; the reason was printed likewise */
+    CLI_FOUND_NONE, /* it exists, but has no libweft that can be switched: cli_target_none prints that */
+    CLI_FOUND_CLOSED, /* its memory may not be accessed; the reason was printed */
     CLI_FOUND_GONE    /* there is no such process; that was printed */
 };
 
 /* Has to be closed in any case. */
 enum cli_found cli_target_open(struct cli_target *t, pid_t pid);
 void cli_target_close(struct cli_target *t);
+void cli_target_none(const struct cli_target *t);
 
 /* Only one weft ctl at a time may send requests; waits a few seconds for others. False: it gave up and printed so. */
 bool cli_target_lock(struct cli_target *t);
@@ -60,6 +63,9 @@ bool cli_target_control(const struct cli_target *t, const struct cli_copy *copy,
 /* Stores a request, whose number, check and pid are filled in here, and sets the bytes that make the next call check
  * for it, for every copy. A second recorder has FILE.2 for its path, and so on. False as above. */
 bool cli_target_ask(const struct cli_target *t, struct weft_record_request *r);
+
+/* The copy of a recorder that does its work. NULL: it cannot be made to look for a request. */
+const struct cli_copy *cli_target_worker(const struct cli_target *t, unsigned recorder);
 
 void cli_target_gone(const struct cli_target *t);
 

@@ -12,6 +12,12 @@
 #include "record/start.h"
 #include <weft/weft.h>
 
+#if (defined(__x86_64__) && defined(__LP64__)) || (defined(__aarch64__) && defined(__linux__))
+#define INTERRUPTED weft_record_interrupted
+#else
+#define INTERRUPTED NULL
+#endif
+
 __attribute__((used)) struct weft_record_control weft_record_control = {
     .magic = WEFT_RECORD_CONTROL_MAGIC,
     .version = WEFT_RECORD_CONTROL_VERSION,
@@ -19,6 +25,7 @@ __attribute__((used)) struct weft_record_control weft_record_control = {
     .self = &weft_record_control,
     .word = &weft_impl_state,
     .bell = (unsigned char *)&weft_record_rec.recording + 3,
+    .interrupted = INTERRUPTED,
 };
 
 #if UINTPTR_MAX > UINT32_MAX
@@ -37,6 +44,46 @@ __attribute__((used)) struct weft_record_control weft_record_control = {
             "0: " type " weft_record_control - 0b\n"                                               \
             ".popsection\n")
 NOTE(DISTANCE);
+
+/* Calls weft_record_asked, then goes on with what the thread was doing. No system call does that on x86-64, because
+ * rt_sigreturn forgets when a poll or a sleep was to end. Return by a jump would need a register. */
+#if defined(__x86_64__) && defined(__LP64__)
+__asm__(".pushsection .text\n"
+        ".hidden weft_record_interrupted\n"
+        ".globl weft_record_interrupted\n"
+        ".type weft_record_interrupted, @function\n"
+        "weft_record_interrupted:\n"
+        ".cfi_startproc\n"
+        ".cfi_undefined rip\n"
+        "call weft_record_asked\n"
+        "movl $-1, %eax\n"
+        "movl %eax, %edx\n"
+        "xrstor64 (%rsp)\n"
+        "movq %rbx, %rsp\n"
+        "popq %r15\n popq %r14\n popq %r13\n popq %r12\n"
+        "popq %r11\n popq %r10\n popq %r9\n popq %r8\n"
+        "popq %rdi\n popq %rsi\n popq %rbp\n popq %rdx\n"
+        "popq %rcx\n popq %rbx\n popq %rax\n"
+        "popfq\n"
+        "ret $128\n"
+        ".cfi_endproc\n"
+        ".size weft_record_interrupted, . - weft_record_interrupted\n"
+        ".popsection\n");
+#elif defined(__aarch64__) && defined(__linux__)
+__asm__(".pushsection .text\n"
+        ".hidden weft_record_interrupted\n"
+        ".globl weft_record_interrupted\n"
+        ".type weft_record_interrupted, %function\n"
+        "weft_record_interrupted:\n"
+        ".cfi_startproc\n"
+        ".cfi_undefined x30\n"
+        "bl weft_record_asked\n"
+        "mov x8, #139\n" /* rt_sigreturn */
+        "svc #0\n"
+        ".cfi_endproc\n"
+        ".size weft_record_interrupted, . - weft_record_interrupted\n"
+        ".popsection\n");
+#endif
 
 struct wanted {
     uint32_t word, recording;
@@ -179,7 +226,7 @@ static bool is_settled(void)
            (!c->old_word || __atomic_load_n(c->old_word, __ATOMIC_RELAXED) == word);
 }
 
-void weft_record_asked(void)
+__attribute__((used)) void weft_record_asked(void)
 {
     const int error = errno;
     const bool orphan =

@@ -16,6 +16,9 @@
  *
  * So the path of an event costs nothing extra.
  *
+ * A program that waits, or computes, makes no call. Then weft ctl interrupts one of its threads for a moment (cli/inject.h)
+ * and has it make that call as if a signal had come (weft_record_interrupted).
+ *
  * Only a process that may write to this process's memory can do this: one of the same user, as far as the
  * system allows, or of root. Both sides compare magic and version. */
 #pragma once
@@ -27,7 +30,7 @@
 #include "format/packet.h"
 
 #define WEFT_RECORD_CONTROL_MAGIC "weftctl"
-#define WEFT_RECORD_CONTROL_VERSION 2u
+#define WEFT_RECORD_CONTROL_VERSION 3u
 #define WEFT_RECORD_NOTE_NAME "weft"
 #define WEFT_RECORD_NOTE_TYPE                                                                      \
     1u /* pointer-sized: the address of the structure minus the address of these bytes */
@@ -72,9 +75,20 @@ struct weft_record_control {
     struct weft_record_request request;
     /* Version 1 ends here. */
     uint32_t *old_word; /* always stored with the word, for old programs (compat.c); or NULL */
+    /* Version 2 ends here. */
+    void (*interrupted)(void); /* weft_record_interrupted; NULL: not on this kind of processor */
 };
 
 #define WEFT_RECORD_CONTROL_BYTES_1 offsetof(struct weft_record_control, old_word)
+#define WEFT_RECORD_CONTROL_BYTES_2 offsetof(struct weft_record_control, interrupted)
+
+/* What weft ctl stores in the stack of a thread that it has interrupted on x86-64. It enters weft_record_interrupted with
+ * rbx = the address of this, and rsp = that of what XRSTOR is to load, a multiple of 64. On aarch64 sp is the address of the
+ * kernel's frame of a signal handler, and the thread goes back by rt_sigreturn. */
+struct weft_record_frame {
+    uint64_t r15, r14, r13, r12, r11, r10, r9, r8, rdi, rsi, rbp, rdx, rcx, rbx, rax, flags, rip;
+    char red_zone[128]; /* the interrupted function's own; its stack pointer is the end of this */
+};
 
 static inline uint64_t weft_record_request_check(const struct weft_record_request *r)
 {

@@ -118,6 +118,9 @@ void weft_record_switch_over(bool on);
 
 void weft_record_switch_standby(bool on);
 
+/* Where weft ctl lets a thread go on that it has interrupted. It cannot be called from C. */
+void weft_record_interrupted(void);
+
 /* Called in the child of a fork: forgets the recording and any request. */
 void weft_record_control_forked(void);
 
