@@ -277,7 +277,7 @@ done
 begin "$CONTROLLED"
 tell churn 4
 run 0 "$WEFT" ctl -s 8M -o a.weft "$pid" on
-says "$tmp/out" "^process $pid: records into $tmp/a.weft, [0-9.]+ .?s after the command \([0-9.]+ .?s until its next call, [0-9.]+ .?s to begin\)\$"
+says "$tmp/out" "^process $pid: records into $tmp/a.weft, [0-9.]+ .?s after the command \([0-9.]+ .?s until (its next call|it was interrupted), [0-9.]+ .?s to begin\)(\. It was stopped for .*)?\$"
 cat "$tmp/out"
 for _ in 1 2 3 4 5 6 7 8 9 10; do
     run 0 "$WEFT" ctl "$pid" off
