@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analyse/words.h"
+#include "base/glob.h"
 #include "cli/common.h"
 #include "cli/crash.h"
 #include "cli/explain.h"
@@ -203,39 +204,6 @@ char *cli_explained_label(const struct weft_model *m, uint32_t promise)
     return clean;
 }
 
-static size_t character(const char *text)
-{
-    uint32_t code;
-    return weft_utf8_decode(text, strlen(text), &code);
-}
-
-/* Returns true if a text matches a pattern: '*' stands for any characters, '?' for one, a backslash makes the next
- * character literal. Everything else is literal, too, because labels have brackets. fnmatch is not used because its
- * idea of a character depends on the locale. */
-static bool matches(const char *pattern, const char *text)
-{
-    const char *star = NULL, *begin = NULL; /* after the last '*'; where the rest is tried */
-    while (*text) {
-        const char *literal = pattern + (*pattern == '\\' && pattern[1]);
-        if (*pattern == '*') {
-            star = ++pattern;
-            begin = text;
-        } else if (*pattern == '?') {
-            pattern++;
-            text += character(text);
-        } else if (*literal == *text) {
-            pattern = literal + 1;
-            text++;
-        } else if (star) {
-            pattern = star;
-            text = begin += character(begin);
-        } else {
-            return false;
-        }
-    }
-    return pattern[strspn(pattern, "*")] == '\0';
-}
-
 static bool is_accepted(const struct request *r, const struct weft_model *m,
                         const struct weft_finding *f)
 {
@@ -243,7 +211,7 @@ static bool is_accepted(const struct request *r, const struct weft_model *m,
     const char *called = label ? label : weft_model_type(m, f->promise);
     bool is = false;
     for (size_t i = 0; i < r->accepteds && !is; i++)
-        is = r->accepted[i].kind == f->kind && matches(r->accepted[i].pattern, called);
+        is = r->accepted[i].kind == f->kind && weft_glob_matches(r->accepted[i].pattern, called);
     free(label);
     return is;
 }

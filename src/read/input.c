@@ -9,6 +9,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#ifdef WEFT_HAS_ZSTD
+#include "read/unpack.h"
+#endif
+
 /* Copies all of fd into anonymous memory, which can be read at any offset. */
 static int spool(struct weft_input *in, int fd, struct weft_error *err)
 {
@@ -71,6 +75,10 @@ int weft_input_open(struct weft_input *in, const char *path, struct weft_error *
         return weft_error_set(err, WEFT_E_IO, WEFT_NO_OFFSET, "cannot be opened: %s",
                               strerror(errno));
     int rc = adopt(in, fd, path, err);
+#ifdef WEFT_HAS_ZSTD
+    if (rc == 0)
+        rc = read_unpack(in, err);
+#endif
     if (rc == 0)
         rc = read_core_open(in, err);
     if (!from_stdin)

@@ -33,7 +33,7 @@ struct weft_input {
 };
 
 /* Opens path for reading. "-" (standard input), pipes and sockets are first read into memory to
- * their end. For a core file, opens the trace in it. Returns 0 or a negative WEFT_E
+ * their end. What is compressed by zstd is decompressed (read/unpack.h). For a core file, opens the trace in it. Returns 0 or a negative WEFT_E
  * code; in->fd is then -1. */
 int weft_input_open(struct weft_input *in, const char *path, struct weft_error *err);
 
