@@ -38,6 +38,7 @@ struct live {
     struct live_counter *counter;
     uint32_t counters, counter_room;
     struct live_totals totals;
+    bool from_start;
     uint64_t seen_ns;  /* events up to then are not counted */
     bool counts;       /* this event is */
     bool lost;         /* since everything was found */
@@ -514,7 +515,7 @@ int live_look(struct live *l, struct weft_error *err)
     const bool first = !l->totals.since_ns;
     int rc;
     if (first || (l->lost && (uint64_t)weft_monotonic_ns() >= l->again_ns)) {
-        l->seen_ns = first ? UINT64_MAX : l->totals.now_ns;
+        l->seen_ns = first && !l->from_start ? UINT64_MAX : l->totals.now_ns;
         rc = look_anew(l, err);
     } else {
         const uint64_t lost = weft_follow_lost(l->follow);
@@ -541,6 +542,7 @@ int live_open(struct live **out, struct weft_input *in, const struct live_option
     if (l) {
         l->in = *in;
         l->calls = o.calls;
+        l->from_start = o.from_start;
         l->pending.most = o.promises_max ? o.promises_max : PROMISES_MAX;
         l->by_number = weft_idmap_new();
     }

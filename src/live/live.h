@@ -115,6 +115,7 @@ struct live_options {
     uint64_t promises_max; /* pending ones; 0: 4 million */
     uint32_t rows_max;     /* 0: 4096 */
     uint32_t names_max;    /* 0: 65,536; what has no room is called "…" */
+    bool from_start;       /* what the first look reads is counted, and has all calls */
     struct live_calls calls;
 };
 
@@ -122,7 +123,7 @@ struct live_options {
 int live_open(struct live **out, struct weft_input *in, const struct live_options *options,
               struct weft_error *err);
 
-/* Reads what is new. The first look reads all that is there, without calls but `event`. Returns 0, or a negative WEFT_E
+/* Reads what is new. The first look reads all that is there, without calls but `event`, except from_start. Returns 0, or a negative WEFT_E
  * code, after which the caller may look again. */
 int live_look(struct live *l, struct weft_error *err);
 
