@@ -122,6 +122,7 @@ void weft_impl_counter(struct weft_counter *counter, int64_t n, int add);
 void weft_impl_suspend(unsigned why);
 void weft_impl_resume(void);
 void weft_impl_gc(uint64_t duration_ns);
+void weft_impl_snapshot(struct weft_text *place, const char *reason);
 
 enum { /* kinds for weft_impl_event and weft_impl_event_by: ids of src/format/events.def */
        WEFT_IMPL_READ = 1,
@@ -538,6 +539,12 @@ WEFT_IMPL_CALL void weft_counter_set(struct weft_counter *counter, int64_t value
     if (WEFT_IMPL_ON())
         weft_impl_counter(counter, value, 0);
 }
+
+/* void weft_snapshot(const char *reason);
+ *
+ * What was recorded last is worth keeping, and why: if weft watch, or weft record --keep, waits for that ("call"), it keeps
+ * a copy. The program does not wait for it. */
+#define weft_snapshot(reason) WEFT_IMPL_SAY(weft_impl_snapshot(WEFT_IMPL_TEXT(reason), (reason)))
 
 #ifdef __cplusplus
 }

@@ -320,7 +320,7 @@ static bool open_live(struct cli_watcher *w, struct cli_watcher_target *t)
         weft_input_close(&w->in);
         return false;
     }
-    watch_process(w->watch, w->live);
+    watch_process(w->watch, w->live, t->from_start);
     return true;
 }
 
@@ -348,7 +348,7 @@ enum cli_watcher_end cli_watcher_follow(struct cli_watcher *w, struct cli_watche
     if (f.ended)
         judge(&f);
     finish(w);
-    watch_process(w->watch, NULL);
+    watch_process(w->watch, NULL, false);
     live_close(w->live);
     w->live = NULL;
     weft_input_close(&w->in);

@@ -449,6 +449,7 @@ static void on_promise(struct live *l, const struct weft_event *ev)
     case WEFT_EVENT_GC:
     case WEFT_EVENT_SPAN:
     case WEFT_EVENT_SPAN_PARENT:
+    case WEFT_EVENT_SNAPSHOT:
     case WEFT_EVENT_KINDS:
         break;
     }

@@ -460,6 +460,7 @@ static int on_kind(struct weft_builder *b, const struct weft_event *ev)
     case WEFT_EVENT_SPAN:
     case WEFT_EVENT_SPAN_PARENT:
         return model_on_span(b, ev);
+    case WEFT_EVENT_SNAPSHOT:
     case WEFT_EVENT_KINDS:
         break;
     }

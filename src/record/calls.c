@@ -737,6 +737,22 @@ void weft_impl_counter(struct weft_counter *counter, int64_t n, int add)
     pen_down(&pen);
 }
 
+void weft_impl_snapshot(struct weft_text *place, const char *reason)
+{
+    struct pen pen;
+    if (!pen_up(&pen))
+        return;
+    const struct text_ref ref = text_of(place, reason);
+    if (pen_room(&pen, before_size(&ref), running(&pen))) {
+        if (ref.number == WEFT_STRING_INLINE)
+            put_text_before(&pen, &ref);
+        put_head(&pen, WEFT_FORM_SNAPSHOT);
+        put32(&pen, ref.number);
+        pen_publish(&pen);
+    }
+    pen_down(&pen);
+}
+
 /* Creation */
 
 /* A number that belongs to no packet: the recorder does not track whether the promise is pending. */

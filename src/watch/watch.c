@@ -60,6 +60,8 @@ struct watch {
     uint64_t *above; /* for each counter, a bit for each condition that holds */
     uint32_t aboves, above_room;
     uint64_t next_scan_ns;
+    bool from_start;
+    uint64_t called_ns; /* when weft_snapshot was called last */
 };
 
 /* ---- Saying ---- */
@@ -400,6 +402,27 @@ static void on_counted(void *data, const struct live_counter *c)
 
 /* ---- Others ---- */
 
+/* weft_snapshot was called. What the first look reads happened before; and after a loss, events come again. */
+static void on_event(void *data, const struct weft_event *ev)
+{
+    struct watch *w = data;
+    if (ev->kind != WEFT_EVENT_SNAPSHOT || ev->time_ns <= w->called_ns)
+        return;
+    w->called_ns = ev->time_ns;
+    if (!w->from_start && !live_totals(w->live)->since_ns)
+        return;
+    const struct name reason = clean(ev->text ? ev->text : "", ev->text ? ev->text_size : 0);
+    char text[WATCH_TEXT_BYTES];
+    snprintf(text, sizeof text, "%.*s", (int)(ev->text ? ev->text_size : 0),
+             ev->text ? ev->text : "");
+    for (unsigned i = 0; i < w->conditions; i++) {
+        struct watch_trigger t = {.promise = ev->a == WEFT_ID_LOOP ? 0 : ev->a,
+                                  .time_ns = ev->time_ns};
+        if (w->condition[i].kind == WATCH_CALL && weft_glob_matches(w->condition[i].pattern, text))
+            tell(w, i, &t, "the program called weft_snapshot(\"%.300s\")", reason.text);
+    }
+}
+
 bool watch_signalled(struct watch *w, int number)
 {
     bool any = false;
@@ -441,8 +464,11 @@ void watch_look(struct watch *w)
 
 struct live_calls watch_calls(struct watch *w)
 {
-    return (struct live_calls){
-        .data = w, .ended = on_ended, .turned = on_turned, .counted = on_counted};
+    return (struct live_calls){.data = w,
+                               .ended = on_ended,
+                               .turned = on_turned,
+                               .counted = on_counted,
+                               .event = on_event};
 }
 
 static void forget(struct watch *w)
@@ -461,9 +487,11 @@ void watch_conditions(struct watch *w, const struct watch_condition *condition, 
     forget(w);
 }
 
-void watch_process(struct watch *w, const struct live *l)
+void watch_process(struct watch *w, const struct live *l, bool from_start)
 {
     w->live = l;
+    w->from_start = from_start;
+    w->called_ns = 0;
     forget(w);
 }
 

@@ -3,7 +3,7 @@
  *     struct watch *w;
  *     rc = watch_open(&w, conditions, count, found, data);
  *     o.calls = watch_calls(w);
- *     live_open(&l, &in, &o, &err), watch_process(w, l);
+ *     live_open(&l, &in, &o, &err), watch_process(w, l, false);
  *     while (live_look(l, &err) == 0)
  *         watch_look(w), wait();
  *     watch_free(w);
@@ -45,8 +45,8 @@ void watch_conditions(struct watch *w, const struct watch_condition *condition,
 /* For live_options. */
 struct live_calls watch_calls(struct watch *w);
 
-/* What is looked at from now on, before its first look; NULL: nothing. */
-void watch_process(struct watch *w, const struct live *l);
+/* What is looked at from now on, before its first look; NULL: nothing. from_start: as in its live_options. */
+void watch_process(struct watch *w, const struct live *l, bool from_start);
 
 /* After each live_look. */
 void watch_look(struct watch *w);

@@ -107,6 +107,7 @@ unsigned weft_downgrade(struct weft_downgrade *d, struct weft_event out[WEFT_DOW
     case WEFT_EVENT_PREEMPTED:
     case WEFT_EVENT_SPAN:
     case WEFT_EVENT_SPAN_PARENT:
+    case WEFT_EVENT_SNAPSHOT:
         d->left_out[ev->kind]++;
         return 0;
     default:

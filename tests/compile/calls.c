@@ -57,6 +57,7 @@ void use_all(const char *text, weft_promise p, weft_promise q)
     weft_background(p);
     weft_counter_add(&queued, 1);
     weft_counter_set(&queued, -1);
+    weft_snapshot("slow");
     weft_run(before);
     weft_stop();
 }

@@ -84,6 +84,8 @@ static int obey(char *line)
         count(first, n);
     } else if (strcmp(word, "many") == 0 && second) {
         many(first, n);
+    } else if (strcmp(word, "call") == 0 && first) {
+        weft_snapshot(first);
     } else if (strcmp(word, "crash") == 0) {
         abort();
     } else if (strcmp(word, "exit") == 0) {

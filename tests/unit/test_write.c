@@ -648,7 +648,7 @@ static void kinds_in_mirages_terms(void **state)
         bool gone = k == WEFT_EVENT_NOTIFIES || k == WEFT_EVENT_BACKGROUND ||
                     k == WEFT_EVENT_RESUME || k == WEFT_EVENT_ACQUIRES ||
                     k == WEFT_EVENT_RELEASES || k == WEFT_EVENT_PREEMPTED || k == WEFT_EVENT_SPAN ||
-                    k == WEFT_EVENT_SPAN_PARENT;
+                    k == WEFT_EVENT_SPAN_PARENT || k == WEFT_EVENT_SNAPSHOT;
         assert_int_equal(down.left_out[k], gone);
         assert_int_equal(n == 0, gone);
         if (k == WEFT_EVENT_FORGETS) {
