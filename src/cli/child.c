@@ -17,7 +17,8 @@ static const int passed_on[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUS
 #define PASSED_ON (sizeof passed_on / sizeof *passed_on)
 
 static volatile pid_t child;
-static bool ignored[PASSED_ON]; /* when weft was started; the program inherits it */
+static volatile pid_t diverted[NSIG]; /* who else gets a signal; 0: the program */
+static bool ignored[PASSED_ON];       /* when weft was started; the program inherits it */
 /* The child writes 0 here once it is ready, waits for a byte, and writes an errno if it cannot become the program. */
 static int line;
 
@@ -27,8 +28,9 @@ static void pass_on(int number, siginfo_t *info, void *context)
 {
     (void)context;
     int saved = errno;
-    if (info->si_code <= 0 && child > 0)
-        kill(child, number);
+    const pid_t to = diverted[number] ? diverted[number] : child;
+    if (info->si_code <= 0 && to > 0)
+        kill(to, number);
     errno = saved;
 }
 
@@ -48,6 +50,16 @@ static void catch_signals(void)
     catch = (struct sigaction){.sa_handler = wake, .sa_flags = SA_NOCLDSTOP};
     sigemptyset(&catch.sa_mask);
     sigaction(SIGCHLD, &catch, NULL);
+}
+
+void cli_child_divert(int number, pid_t to)
+{
+    struct sigaction catch = {.sa_sigaction = pass_on, .sa_flags = SA_SIGINFO | SA_RESTART};
+    sigemptyset(&catch.sa_mask);
+    if (number > 0 && number < NSIG) {
+        diverted[number] = to;
+        sigaction(number, &catch, NULL);
+    }
 }
 
 /* Becomes the program, or reports why it cannot. */

@@ -16,6 +16,9 @@ int cli_child_start(pid_t *pid, char **argv, cli_child_fn *prepare, void *data);
  * is gone. */
 int cli_child_go(void);
 
+/* That signal goes to another process instead of the program. */
+void cli_child_divert(int number, pid_t to);
+
 /* Prints that the program cannot be executed, and returns the exit status that a shell gives then. */
 int cli_child_failed(const char *program, int error);
 

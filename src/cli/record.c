@@ -39,6 +39,9 @@ struct request {
     uint32_t hz;       /* 0: no samples */
     unsigned runtimes; /* bits as from cli_runtimes_parse */
     char **argv;       /* of the program */
+    struct cli_keep keep;
+    bool keeps;
+    struct cli_watcher *watcher; /* or NULL: nothing is kept */
 };
 
 /* What is at the trace's place, before and while the program runs. */
@@ -57,7 +60,17 @@ struct place {
 
 /* ---- The command line ---- */
 
-static struct request request = {.output = DEFAULT_PATH, .runtimes = CLI_RUNTIMES_ALL};
+static struct request request = {
+    .output = DEFAULT_PATH, .runtimes = CLI_RUNTIMES_ALL, .keep = CLI_KEEP_DEFAULTS};
+
+static void take_keep(const struct cli_command *c, const struct cli_option *o, const char *value)
+{
+    if (request.keep.conditions == WATCH_CONDITIONS_MAX)
+        cli_misuse(c->name, "--%s: there are more than %u conditions", o->name,
+                   WATCH_CONDITIONS_MAX);
+    request.keep.condition[request.keep.conditions++] = value;
+    request.keeps = true;
+}
 
 static void take_runtimes(const struct cli_command *c, const struct cli_option *o,
                           const char *value)
@@ -114,6 +127,10 @@ static const struct cli_option options[] = {
              "in a Xen guest: record into pages that the control domain can read while the guest "
              "runs, hangs or has crashed, and into no file (default size: 2M); there: weft save -o "
              "FILE xen:NAME. PROGRAM must use the shared libweft"),
+    CLI_HEADING("To keep what was recorded last when something happens (see weft watch):"),
+    CLI_CALL("keep", take_keep, "CONDITION",
+             "keep it when that holds, as 'GET /* > 500ms' or crash; may be given several times"),
+    CLI_KEEP_OPTIONS(request.keep, "keep-"),
     CLI_END,
 };
 
@@ -138,6 +155,8 @@ static void check(struct request *r)
     if (r->xen && (output || r->force || r->memory || r->hz || r->pending))
         cli_misuse("record", "--xen records into no file: -o, --pending, --force, --memory and "
                              "--sample are not for it");
+    if (r->keeps && r->xen)
+        cli_misuse("record", "--keep is not for --xen");
     if (r->pending > r->bytes / 2)
         cli_misuse("record", "--pending: at most half of the trace (--size) can be for it, %s",
                    weft_size(r->bytes / 2).text);
@@ -356,6 +375,21 @@ static bool begin_samples(struct cli_sampling *s, const struct request *r,
     return false;
 }
 
+static void begin_keeping(struct cli_record_keep *k, const struct place *place, int memory)
+{
+    static int signals[WATCH_CONDITIONS_MAX];
+    static struct cli_record_kept of;
+    of = (struct cli_record_kept){.path = place->path,
+                                  .children = place->children,
+                                  .memory = memory,
+                                  .begun_ns = place->begun_ns,
+                                  .pid = place->pid,
+                                  .signal = signals};
+    of.signals = cli_watcher_signals(k->w, signals, WATCH_CONDITIONS_MAX);
+    cli_watcher_beside(k->w, place->path);
+    cli_record_keep_start(k, &of);
+}
+
 /* Runs the program to its end. Returns 0 and how it ended, or the errno with which it could not be
  * executed. */
 static int run_program(const struct request *r, struct place *place, int memory,
@@ -363,6 +397,7 @@ static int run_program(const struct request *r, struct place *place, int memory,
 {
     struct cli_rings rings = {.folder = ""};
     struct start start = {r, place, memory, &rings};
+    struct cli_record_keep keep = {.w = r->watcher, .line = -1};
     pid_t pid;
     place->begun_ns = (uint64_t)weft_monotonic_ns();
     if (r->runtimes & 1u << CLI_OCAML)
@@ -376,6 +411,8 @@ static int run_program(const struct request *r, struct place *place, int memory,
         cli_rings_stop(&rings);
         return error;
     }
+    if (keep.w && place->usable)
+        begin_keeping(&keep, place, memory);
     bool sampling = r->hz && place->usable && begin_samples(s, r, place, pid);
     error = cli_child_go();
     if (!error && sampling)
@@ -387,6 +424,7 @@ static int run_program(const struct request *r, struct place *place, int memory,
     else if (sampling)
         cli_sampling_stop(s);
     cli_rings_stop(&rings);
+    cli_record_keep_end(&keep, error ? 0 : *status);
     return error;
 }
 
@@ -570,6 +608,8 @@ static int run(int operands, char **operand)
     request.argv = operand;
     if (request.xen)
         return cli_record_xen(request.bytes, request.argv);
+    if (request.keeps || getenv("WEFT_KEEP"))
+        request.watcher = cli_watcher_new(&request.keep, "record");
     struct place *place = mmap(NULL, sizeof *place, PROT_READ | PROT_WRITE,
                                MAP_SHARED | MAP_ANONYMOUS, -1, 0); /* with the child */
     if (place == MAP_FAILED)

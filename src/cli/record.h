@@ -9,11 +9,37 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "cli/watcher.h"
+
 /* Sets a variable of the environment to both texts with the separator between them; a text may be "" or NULL. */
 void cli_env_join(const char *variable, const char *first, char separator, const char *second);
 
 /* Sets a variable of the environment to a number. */
 void cli_env_number(const char *variable, uint64_t number);
+
+/* ---- record_keep.c: keeps what was recorded last when conditions hold, while the program runs ---- */
+
+struct cli_record_keep {
+    struct cli_watcher *w; /* NULL: nothing is kept */
+    pid_t pid;             /* of the process that does it */
+    int line;              /* to it; -1: there is none */
+};
+
+struct cli_record_kept {
+    const char *path;     /* of the program's trace */
+    const char *children; /* pattern of its children's, or "" */
+    int memory;           /* the trace itself, or -1 */
+    uint64_t begun_ns;    /* CLOCK_MONOTONIC: when that began */
+    pid_t pid;            /* the program */
+    const int *signal;    /* those that conditions wait for */
+    unsigned signals;
+};
+
+/* The program was forked. k->w is set; of is borrowed until the end. */
+void cli_record_keep_start(struct cli_record_keep *k, const struct cli_record_kept *of);
+
+/* The program has ended: waits until everything is kept. */
+void cli_record_keep_end(struct cli_record_keep *k, int status);
 
 /* ---- record_xen.c: the trace is not in a file but in pages of this Xen guest that the control domain may read ---- */
 

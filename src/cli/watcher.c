@@ -383,6 +383,26 @@ struct cli_watcher *cli_watcher_new(const struct cli_keep *k, const char *comman
     return w;
 }
 
+unsigned cli_watcher_conditions(const struct cli_watcher *w)
+{
+    return w->conditions;
+}
+
+unsigned cli_watcher_signals(const struct cli_watcher *w, int *signal, unsigned room)
+{
+    unsigned count = 0;
+    for (unsigned i = 0; i < w->conditions && count < room; i++)
+        if (w->condition[i].kind == WATCH_SIGNAL)
+            signal[count++] = w->condition[i].signal;
+    return count;
+}
+
+void cli_watcher_beside(struct cli_watcher *w, const char *path)
+{
+    if (!w->k->to)
+        snprintf(w->to, sizeof w->to, "%.*sweft-kept", (int)(cli_base(path) - path), path);
+}
+
 void cli_watcher_begin(struct cli_watcher *w)
 {
     sigprocmask(SIG_SETMASK, NULL, &w->before);

@@ -57,6 +57,13 @@ struct cli_watcher;
  * with them and exits. command: whose options they are. */
 struct cli_watcher *cli_watcher_new(const struct cli_keep *k, const char *command);
 
+/* How many conditions there are; and the signals that they wait for: up to `room` of them. */
+unsigned cli_watcher_conditions(const struct cli_watcher *w);
+unsigned cli_watcher_signals(const struct cli_watcher *w, int *signal, unsigned room);
+
+/* Where it keeps recordings, if the options do not say it: in a folder weft-kept beside that file. */
+void cli_watcher_beside(struct cli_watcher *w, const char *path);
+
 /* Takes over the signals of this process. */
 void cli_watcher_begin(struct cli_watcher *w);
 
