@@ -153,6 +153,8 @@ static bool is_part(const char *name)
     if (!has_ending(name, PART))
         return false;
     snprintf(whole, sizeof whole, "%.*s", (int)(strlen(name) - strlen(PART)), name);
+    if (has_ending(whole, TEXT))
+        whole[strlen(whole) - strlen(TEXT)] = 0;
     return watch_keep_is_name(whole);
 }
 

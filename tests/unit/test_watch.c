@@ -1,0 +1,447 @@
+/* SPDX-License-Identifier: ISC */
+/* The grammar of conditions; names and bounds of what is kept; traces that are compressed, also malicious ones. */
+#include <dirent.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zstd.h>
+
+#include <cmocka.h>
+
+#include "base/glob.h"
+#include "read/input.h"
+#include "read/reader.h"
+#include "watch/condition.h"
+#include "watch/keep.h"
+#include "watch/pack.h"
+#include "weft/weft.h"
+
+#define COUNT(a) (sizeof(a) / sizeof *(a))
+#define SECOND UINT64_C(1000000000)
+
+/* ---- Conditions ---- */
+
+static struct watch_condition parse(const char *text)
+{
+    struct watch_condition c;
+    struct watch_mistake m = {.why = ""};
+    if (!watch_condition_parse(&c, text, &m))
+        fail_msg("\"%s\": at %zu: %s", text, m.at, m.why);
+    return c;
+}
+
+static void conditions_of_each_kind(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        enum watch_kind kind;
+        const char *pattern;
+        int64_t bound;
+    } cases[] = {
+        {"GET /* > 500ms", WATCH_SLOW, "GET /*", 500000000},
+        {"  GET /*>0.5 s  ", WATCH_SLOW, "GET /*", 500000000},
+        {"* > 1min", WATCH_SLOW, "*", 60000000000},
+        {"\"a > b\" > 2s", WATCH_SLOW, "a > b", 2000000000},
+        {"'loop' > 2s", WATCH_SLOW, "loop", 2000000000},
+        {"a \\> b > 2s", WATCH_SLOW, "a \\> b", 2000000000},
+        {"'it\\'s' > 2s", WATCH_SLOW, "it\\'s", 2000000000},
+        {"looping > 2s", WATCH_SLOW, "looping", 2000000000},
+        {"pending accept loop > 30s", WATCH_PENDING, "accept loop", 30000000000},
+        {"failed POST *", WATCH_FAILED, "POST *", 0},
+        {"failed \"failed\"", WATCH_FAILED, "failed", 0},
+        {"loop > 200ms", WATCH_LOOP, "*", 200000000},
+        {"loop>200ms", WATCH_LOOP, "*", 200000000},
+        {"counter queue length > 100", WATCH_COUNTER, "queue length", 100},
+        {"counter free < -3", WATCH_COUNTER, "free", -3},
+        {"call", WATCH_CALL, "*", 0},
+        {"call slow*", WATCH_CALL, "slow*", 0},
+        {"crash", WATCH_CRASH, "*", 0},
+        {"exit ", WATCH_EXIT, "*", 0},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        const struct watch_condition c = parse(cases[i].text);
+        assert_int_equal(c.kind, cases[i].kind);
+        assert_string_equal(c.pattern, cases[i].pattern);
+        assert_int_equal(c.bound, cases[i].bound);
+    }
+    assert_true(parse("counter free < 3").below);
+    assert_false(parse("counter free > 3").below);
+    assert_string_equal(parse("\t crash  ").text, "crash");
+    assert_int_equal(parse("signal USR1").signal, SIGUSR1);
+    assert_int_equal(parse("signal SIGUSR2").signal, SIGUSR2);
+}
+
+static void rates(void **state)
+{
+    (void)state;
+    struct watch_condition c = parse("rate failed GET * > 0.5/s");
+    assert_true(c.failed);
+    assert_string_equal(c.pattern, "GET *");
+    assert_true(c.per_second == 0.5);
+    assert_int_equal(c.window_ns, 10 * SECOND);
+    assert_int_equal(c.for_ns, 0);
+    c = parse("rate x > 120/min over 30s for 1min");
+    assert_false(c.failed);
+    assert_true(c.per_second == 2);
+    assert_int_equal(c.window_ns, 30 * SECOND);
+    assert_int_equal(c.for_ns, 60 * SECOND);
+    assert_true(parse("rate x > 36/h").per_second == 0.01);
+}
+
+static void mistakes_have_their_place(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        size_t at;
+        const char *why; /* a part of it */
+    } cases[] = {
+        {"", 0, "empty"},
+        {"  ", 0, "empty"},
+        {"GET", 3, "missing"},
+        {"GET /x >", 8, "a time is missing"},
+        {"GET /x > 5", 9, "no time"},
+        {"GET /x > 5 parsecs", 9, "no time"},
+        {"GET /x > 0s", 9, "more than 0"},
+        {"GET /x > -1s", 9, "more than 0"},
+        {"GET /x >= 1s", 8, "without ="},
+        {"GET /x < 1s", 7, "only >"},
+        {"GET /x > 1s soon", 12, "nothing more"},
+        {"> 1s", 0, "a label is missing"},
+        {"\"GET > 1s", 0, "not closed"},
+        {"failed", 6, "a label is missing"},
+        {"failed x > 1s", 9, "nothing more"},
+        {"loop", 4, "missing"},
+        {"loop main > 1s", 5, "missing"},
+        {"counter x > many", 12, "no whole number"},
+        {"counter x = 3", 13, "missing"},
+        {"rate x > 5", 9, "no rate"},
+        {"rate x > 5/day", 9, "no rate"},
+        {"rate x > 1.2.3/s", 9, "no rate"},
+        {"rate x > 1./s", 9, "no rate"},
+        {"rate x > 1/s over 2d", 13, "at most a day"},
+        {"signal", 6, "missing"},
+        {"signal KILL", 7, "no signal"},
+        {"crash now", 6, "nothing more"},
+        {"a\nb > 1s", 1, "control"},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct watch_condition c;
+        struct watch_mistake m = {.why = ""};
+        assert_false(watch_condition_parse(&c, cases[i].text, &m));
+        if (m.at != cases[i].at || !strstr(m.why, cases[i].why))
+            fail_msg("\"%s\": at %zu: %s", cases[i].text, m.at, m.why);
+    }
+    char longer[WATCH_TEXT_BYTES + 20];
+    struct watch_condition c;
+    struct watch_mistake m;
+    memset(longer, 'x', sizeof longer);
+    memcpy(longer + sizeof longer - 6, " > 1s", 6);
+    assert_false(watch_condition_parse(&c, longer, &m));
+    assert_non_null(strstr(m.why, "longer"));
+}
+
+static void patterns(void **state)
+{
+    (void)state;
+    assert_true(weft_glob_matches("GET /*", "GET /a/b"));
+    assert_true(weft_glob_matches("a?c", "a\xc3\xa9"
+                                         "c"));
+    assert_true(weft_glob_matches("a\\*c", "a*c"));
+    assert_false(weft_glob_matches("a\\*c", "abc"));
+    assert_true(weft_glob_matches("[x]", "[x]"));
+    assert_false(weft_glob_matches("[x]", "x"));
+    assert_true(weft_glob_matches("*", ""));
+    assert_false(weft_glob_matches("?", ""));
+    assert_false(weft_glob_matches("", "x"));
+}
+
+/* ---- The folder ---- */
+
+static char folder[64];
+
+static int make_folder(void **state)
+{
+    (void)state;
+    snprintf(folder, sizeof folder, "/tmp/weft-kept-XXXXXX");
+    return mkdtemp(folder) ? 0 : -1;
+}
+
+static int drop_folder(void **state)
+{
+    (void)state;
+    char command[128];
+    snprintf(command, sizeof command, "rm -rf '%s'", folder);
+    return system(command);
+}
+
+/* A trace, of this process, which is still recorded if it is not stopped. */
+static struct weft_input record(const char *name)
+{
+    char path[128];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    assert_int_equal(weft_start(&(struct weft_options){.path = path, .bytes = 1 << 20}), 0);
+    for (int i = 0; i < 10000; i++) {
+        weft_promise p = weft_create("request", "GET /");
+        weft_run(p);
+        weft_fulfill(p);
+    }
+    struct weft_input in;
+    struct weft_error err;
+    assert_int_equal(weft_input_open(&in, path, &err), 0);
+    weft_stop();
+    return in;
+}
+
+static struct watch_kept keep(const struct watch_folder *f, const struct weft_input *in,
+                              uint64_t real_ns, const char *reason)
+{
+    struct watch_kept kept;
+    struct weft_error err = {.text = ""};
+    if (watch_keep(f, in, "pro/gram", 4711, real_ns, reason, &kept, &err) < 0)
+        fail_msg("%s", err.text);
+    return kept;
+}
+
+static bool is_there(const struct watch_folder *f, const char *name)
+{
+    char path[PATH_MAX + NAME_MAX + 2];
+    snprintf(path, sizeof path, "%s/%s", f->path, name);
+    return access(path, F_OK) == 0;
+}
+
+static void put_file(const struct watch_folder *f, const char *name, const char *content)
+{
+    char path[PATH_MAX + NAME_MAX + 2];
+    snprintf(path, sizeof path, "%s/%s", f->path, name);
+    FILE *out = fopen(path, "w");
+    assert_non_null(out);
+    fputs(content, out);
+    fclose(out);
+}
+
+static const uint64_t at_ns = UINT64_C(1795802585123) * 1000000; /* 2026-11-27T18:03:05.123Z */
+
+static void names_are_safe(void **state)
+{
+    (void)state;
+    char name[NAME_MAX + 1];
+    watch_keep_name(name, "server", 4711, at_ns, "GET /* > 500ms", 0);
+    assert_string_equal(name, "server-4711-2026-11-27T18:03:05.123Z-GET-500ms.weft.zst");
+    assert_true(watch_keep_is_name(name));
+    watch_keep_name(name, "../x", 1, at_ns, "../../etc\x1b[2J\n", 2);
+    assert_string_equal(name, "x-1-2026-11-27T18:03:05.123Z-etc-2J-3.weft.zst");
+    watch_keep_name(name, "", 1, at_ns, "\xff\xfe", 0);
+    assert_string_equal(name, "program-1-2026-11-27T18:03:05.123Z-reason.weft.zst");
+    assert_true(watch_keep_is_name(name));
+    static const char *const others[] = {
+        "a.weft.zst",
+        "server-2026-11-27T18:03:05.123Z-x.weft.zst",
+        "server-1-2026-11-27T18:03:05Z-x.weft.zst",
+        "server-1-2026-11-27T18:03:05.123Z-x.weft",
+        ".server-1-2026-11-27T18:03:05.123Z-x.weft.zst",
+    };
+    for (size_t i = 0; i < COUNT(others); i++)
+        assert_false(watch_keep_is_name(others[i]));
+}
+
+static void copies_are_small_and_are_read_as_they_are(void **state)
+{
+    (void)state;
+    char to[128], path[PATH_MAX + NAME_MAX + 2];
+    snprintf(to, sizeof to, "%s/deep/kept", folder);
+    const struct watch_folder f = {.path = to, .files_most = 9, .bytes_most = 1 << 30};
+    struct weft_input in = record("a.weft");
+    const struct watch_kept kept = keep(&f, &in, at_ns, "x");
+    assert_true(kept.bytes * 4 < kept.source_bytes);
+    snprintf(path, sizeof path, "%s/%s", to, kept.name);
+    struct weft_reader *r;
+    struct weft_error err;
+    const struct weft_event *ev;
+    ptrdiff_t n, total = 0;
+    assert_int_equal(weft_reader_open(&r, path, &err), 0);
+    while ((n = weft_reader_next(r, &ev, &err)) > 0)
+        total += n;
+    assert_int_equal(n, 0);
+    assert_int_equal(total, 30000);
+    weft_reader_close(r);
+    weft_input_close(&in);
+}
+
+static void the_oldest_go_first(void **state)
+{
+    (void)state;
+    char to[128], text[8 * NAME_MAX];
+    snprintf(to, sizeof to, "%s/number", folder);
+    const struct watch_folder f = {.path = to, .files_most = 3, .bytes_most = 1 << 30};
+    struct weft_input in = record("b.weft");
+    struct watch_kept kept[5];
+    /* The clock is set back: the names of later ones say that they are older. */
+    for (unsigned i = 0; i < 5; i++) {
+        kept[i] = keep(&f, &in, at_ns - i * 3600 * SECOND, "x");
+        snprintf(text, sizeof text, "%s.txt", kept[i].name);
+        put_file(&f, text, "said");
+        if (i == 0) {
+            put_file(&f, "other.weft.zst", "not ours");
+            put_file(&f, "a-1-2020-01-01T00:00:00.000Z-x.weft.zst", "not a trace");
+        }
+    }
+    for (unsigned i = 0; i < 5; i++) {
+        snprintf(text, sizeof text, "%s.txt", kept[i].name);
+        assert_int_equal(is_there(&f, kept[i].name), i >= 2);
+        assert_int_equal(is_there(&f, text), i >= 2);
+    }
+    assert_int_equal(kept[4].removed, 1);
+    assert_true(is_there(&f, "other.weft.zst"));
+    assert_true(is_there(&f, "a-1-2020-01-01T00:00:00.000Z-x.weft.zst"));
+    weft_input_close(&in);
+}
+
+static void the_same_time_overwrites_nothing(void **state)
+{
+    (void)state;
+    char to[128];
+    snprintf(to, sizeof to, "%s/same", folder);
+    const struct watch_folder f = {.path = to, .files_most = 9, .bytes_most = 1 << 30};
+    struct weft_input in = record("c.weft");
+    const struct watch_kept a = keep(&f, &in, at_ns, "x"), b = keep(&f, &in, at_ns, "x");
+    assert_string_not_equal(a.name, b.name);
+    assert_true(is_there(&f, a.name) && is_there(&f, b.name));
+    assert_true(watch_keep_is_name(b.name));
+    weft_input_close(&in);
+}
+
+static void bytes_are_bounded(void **state)
+{
+    (void)state;
+    char to[128];
+    snprintf(to, sizeof to, "%s/bytes", folder);
+    struct watch_folder f = {.path = to, .files_most = 9, .bytes_most = 1 << 30};
+    struct weft_input in = record("d.weft");
+    const struct watch_kept first = keep(&f, &in, at_ns, "x");
+    f.bytes_most = 2 * first.bytes + first.bytes / 2;
+    const struct watch_kept second = keep(&f, &in, at_ns + SECOND, "x"),
+                            third = keep(&f, &in, at_ns + 2 * SECOND, "x");
+    assert_false(is_there(&f, first.name));
+    assert_true(is_there(&f, second.name) && is_there(&f, third.name));
+    f.bytes_most = first.bytes / 2;
+    struct watch_kept none;
+    struct weft_error err;
+    assert_int_equal(watch_keep(&f, &in, "p", 1, at_ns, "x", &none, &err), WEFT_E_LIMIT);
+    assert_non_null(strstr(err.text, "--max-bytes"));
+    assert_true(is_there(&f, second.name) && is_there(&f, third.name));
+    weft_input_close(&in);
+}
+
+/* What somebody was killed over is removed, what somebody writes is not. */
+static void parts_are_removed(void **state)
+{
+    (void)state;
+    static const char left[] = "a-1-2020-01-01T00:00:00.000Z-x.weft.zst.part",
+                      text[] = "a-1-2020-01-01T00:00:00.000Z-x.weft.zst.txt.part";
+    char to[128];
+    snprintf(to, sizeof to, "%s/parts", folder);
+    const struct watch_folder f = {.path = to, .files_most = 9, .bytes_most = 1 << 30};
+    struct weft_input in = record("e.weft");
+    keep(&f, &in, at_ns, "x");
+    put_file(&f, left, "half");
+    put_file(&f, text, "half");
+    put_file(&f, "mine.part", "half");
+    keep(&f, &in, at_ns, "x");
+    assert_false(is_there(&f, left));
+    assert_false(is_there(&f, text));
+    assert_true(is_there(&f, "mine.part"));
+    weft_input_close(&in);
+}
+
+/* ---- Compressed traces ---- */
+
+static int open_bytes(const void *bytes, size_t size, struct weft_error *err)
+{
+    char path[128];
+    struct weft_input in;
+    snprintf(path, sizeof path, "%s/bytes.zst", folder);
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    assert_int_equal(fwrite(bytes, 1, size, f), size);
+    fclose(f);
+    const int rc = weft_input_open(&in, path, err);
+    if (rc == 0)
+        weft_input_close(&in);
+    return rc;
+}
+
+static void every_cut_is_an_error(void **state)
+{
+    (void)state;
+    unsigned char plain[3000], packed[4000];
+    struct weft_error err;
+    for (size_t i = 0; i < sizeof plain; i++)
+        plain[i] = (unsigned char)(i * i >> 3);
+    const size_t n = ZSTD_compress(packed, sizeof packed, plain, sizeof plain, 3);
+    assert_false(ZSTD_isError(n));
+    assert_int_equal(open_bytes(packed, n, &err), 0);
+    for (size_t cut = 4; cut < n; cut += cut < 40 ? 1 : 97) {
+        assert_int_equal(open_bytes(packed, cut, &err), WEFT_E_FORMAT);
+        assert_int_equal(err.offset, cut);
+    }
+    packed[n / 2] ^= 0x55; /* damage is an error, or other bytes: the reader's business */
+    open_bytes(packed, n, &err);
+}
+
+/* Frames that hold a MiB of zeros in 40 bytes or so. */
+static void bombs_are_refused(void **state)
+{
+    (void)state;
+    enum { MIB = 1 << 20, FRAMES = 1100 };
+    struct weft_error err;
+    char *zeros = calloc(1, MIB), *packed = malloc(FRAMES * 100);
+    assert_true(zeros && packed);
+    const size_t n = ZSTD_compress(packed, 100, zeros, MIB, 3);
+    assert_false(ZSTD_isError(n));
+    for (size_t i = 1; i < FRAMES; i++)
+        memcpy(packed + i * n, packed, n);
+    assert_int_equal(open_bytes(packed, FRAMES * n, &err), WEFT_E_LIMIT);
+    assert_non_null(strstr(err.text, "zstd -d"));
+    assert_true(err.offset > n * 1000 && err.offset < n * FRAMES);
+    free(zeros);
+    free(packed);
+}
+
+/* A window of 2 GiB is not allocated. */
+static void wide_windows_are_refused(void **state)
+{
+    (void)state;
+    static const unsigned char frame[] = {0x28, 0xb5, 0x2f, 0xfd, 0x00, 0xa8, 0x01, 0x00, 0x00};
+    struct weft_error err;
+    assert_int_equal(open_bytes(frame, sizeof frame, &err), WEFT_E_FORMAT);
+    assert_non_null(strstr(err.text, "zstd"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(conditions_of_each_kind),
+        cmocka_unit_test(rates),
+        cmocka_unit_test(mistakes_have_their_place),
+        cmocka_unit_test(patterns),
+        cmocka_unit_test(names_are_safe),
+        cmocka_unit_test(copies_are_small_and_are_read_as_they_are),
+        cmocka_unit_test(the_oldest_go_first),
+        cmocka_unit_test(the_same_time_overwrites_nothing),
+        cmocka_unit_test(bytes_are_bounded),
+        cmocka_unit_test(parts_are_removed),
+        cmocka_unit_test(every_cut_is_an_error),
+        cmocka_unit_test(bombs_are_refused),
+        cmocka_unit_test(wide_windows_are_refused),
+    };
+    return cmocka_run_group_tests(tests, make_folder, drop_folder);
+}
