@@ -78,6 +78,7 @@ bench: packages-bench configured $(BUILD)/with-peers build
 	bench/run-glib $(BUILD)
 	bench/run-libevent $(BUILD)
 	bench/run-threads $(BUILD)
+	bench/run-watch $(BUILD)
 	bench/run-epoll $(BUILD)
 	bench/run-cxx $(BUILD)
 

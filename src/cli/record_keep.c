@@ -57,6 +57,7 @@ _Noreturn static void watch(struct manager *m, pid_t pid, struct weft_input *in,
     close(m->line);
     cli_watcher_begin(m->w);
     cli_watcher_follow(m->w, &t);
+    cli_watcher_finish(m->w);
     cli_watcher_free(m->w);
     exit(CLI_DONE);
 }

@@ -10,7 +10,7 @@
 #include "cli/live.h"
 #include "cli/watcher.h"
 
-#define SEARCH_NS 250000000
+#define SEARCH_NS 500000000
 
 static struct {
     struct cli_keep keep;
@@ -133,26 +133,47 @@ static bool is_gone(pid_t pid)
     return kill(pid, 0) < 0 && errno == ESRCH;
 }
 
-/* Finds the process to watch. Returns 0 and an exit status if there is none. */
-static pid_t find(struct cli_watcher *w, pid_t pid, const struct place *place, bool wait,
-                  struct weft_input *in, char *path, int *status)
+struct search {
+    pid_t pid;
+    const struct place *place; /* of the process before; NULL: there was none */
+    bool by_name;              /* if a name is given */
+    bool wait;
+};
+
+static pid_t find_once(const struct search *s, struct weft_input *in, char *path,
+                       struct weft_error *err)
 {
-    struct weft_error err = {.offset = WEFT_NO_OFFSET};
-    char name[32];
-    snprintf(name, sizeof name, "%d", (int)pid);
+    pid_t found = 0;
+    if (s->place)
+        found = find_in_place(s->place, in, path, PATH_MAX);
+    if (!found && s->by_name && request.name)
+        found = find_by_name(request.name, in, path, PATH_MAX);
+    else if (!found && !s->place && cli_live_open(in, s->pid, path, PATH_MAX, err) == 0)
+        found = s->pid;
+    if (found && cli_live_check_size(in, 0, err) < 0) {
+        weft_input_close(in);
+        found = 0;
+    }
+    return found;
+}
+
+/* Finds the process to watch. Returns 0 and an exit status if there is none. */
+static pid_t find(struct cli_watcher *w, const struct search *s, struct weft_input *in, char *path,
+                  int *status)
+{
+    const bool by_name = s->by_name && request.name;
     for (;;) {
-        pid_t found = 0;
-        if (place)
-            found = find_in_place(place, in, path, PATH_MAX);
-        else if (request.name)
-            found = find_by_name(request.name, in, path, PATH_MAX);
-        else if (cli_live_open(in, pid, path, PATH_MAX, &err) == 0)
-            found = pid;
+        struct weft_error err = {.offset = WEFT_NO_OFFSET};
+        char name[32];
+        const pid_t found = find_once(s, in, path, &err);
         if (found)
             return found;
-        if (!wait || (!place && !request.name && is_gone(pid))) {
-            *status = request.name ? cli_fail(request.name, "no process of that name records")
-                                   : cli_fail_by(name, &err);
+        if (!s->wait || (!s->place && !by_name && is_gone(s->pid))) {
+            snprintf(name, sizeof name, "%d", (int)s->pid);
+            *status = !s->wait && by_name
+                          ? cli_fail(request.name, "no process of that name records")
+                      : !s->wait ? cli_fail_by(name, &err)
+                                 : CLI_FAILED;
             return 0;
         }
         if (!cli_watcher_wait(w, SEARCH_NS)) {
@@ -174,15 +195,25 @@ static int run(int operands, char **operand)
     struct cli_watcher_target t = {.control = -1, .path = path};
     const bool goes_on = request.follow || request.name;
     enum cli_watcher_end end = CLI_WATCH_ENDED;
-    for (bool first = true; end == CLI_WATCH_ENDED && (first || goes_on); first = false) {
+    for (bool first = true; first || end == CLI_WATCH_PAUSED || (end == CLI_WATCH_ENDED && goes_on);
+         first = false) {
+        const struct search search = {.pid = end == CLI_WATCH_PAUSED ? t.pid : pid,
+                                      .place = end == CLI_WATCH_ENDED && !first ? &place : NULL,
+                                      .by_name = end != CLI_WATCH_PAUSED,
+                                      .wait = !first || request.wait};
         t.from_start = !first;
-        t.pid =
-            find(w, pid, first ? NULL : &place, first ? request.wait : true, &t.in, path, &status);
+        t.pid = find(w, &search, &t.in, path, &status);
+        if (!t.pid && end == CLI_WATCH_PAUSED) { /* it is gone */
+            status = CLI_DONE;
+            end = CLI_WATCH_ENDED;
+            continue;
+        }
         if (!t.pid)
             break;
         note_place(&place, t.pid, path);
         end = cli_watcher_follow(w, &t);
     }
+    cli_watcher_finish(w);
     cli_watcher_free(w);
     return status;
 }

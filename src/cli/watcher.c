@@ -193,6 +193,7 @@ struct follow {
     struct cli_watcher *w;
     int process, control; /* descriptors, or -1 */
     bool ended, told;     /* told: status is how */
+    bool stopped;         /* the process goes on, and records into this trace no more */
     int status;
     int64_t interval_ns, next_ns;
     uint64_t lost;
@@ -250,16 +251,19 @@ static void wait_for_something(struct follow *f)
         on_control(f);
 }
 
+static bool has_stopped(const struct cli_watcher *w)
+{
+    struct weft_facts_header facts;
+    return weft_facts_read(w->in.fd, &facts) && facts.state != WEFT_TRACE_RECORDING;
+}
+
 /* How the process has ended, as its trace says it. */
 static void judge(struct follow *f)
 {
     struct cli_watcher *w = f->w;
-    const struct weft_reader *reader = live_reader(w->live);
-    struct weft_facts_header facts;
-    const bool stopped = weft_facts_read(w->in.fd, &facts) && facts.state != WEFT_TRACE_RECORDING;
+    const bool stopped = has_stopped(w);
     bool crashed = !stopped, failed = false;
     char how[96] = "without stopping its recording";
-    (void)reader;
     if (f->told && WIFSIGNALED(f->status)) {
         crashed = true;
         snprintf(how, sizeof how, "by signal %d (%s)", WTERMSIG(f->status),
@@ -274,16 +278,14 @@ static void judge(struct follow *f)
     watch_ended(w->watch, crashed, failed, how);
 }
 
-/* Keeps what waits, and finishes what is being made. */
+/* Keeps what waits. Explanations may still be made afterwards. */
 static void finish(struct cli_watcher *w)
 {
     const int64_t until = weft_monotonic_ns() + FULL_SECONDS * SECOND;
     cli_watcher_jobs(w, true);
-    while (!cli_watcher_idle(w) && !w->hurry) {
+    while ((w->keeping.pid || w->waiting.total) && !w->hurry) {
         struct pollfd fds[] = {{.fd = w->signals, .events = POLLIN},
                                {.fd = w->answer, .events = POLLIN}};
-        if (w->stop && w->telling.pid && !w->keeping.pid && !w->waiting.total)
-            break; /* explanations are not waited for */
         if (w->waiting.total && !w->keeping.pid && weft_monotonic_ns() > until)
             break;
         if (poll(fds, 2, 100) > 0 && fds[0].revents)
@@ -339,30 +341,40 @@ enum cli_watcher_end cli_watcher_follow(struct cli_watcher *w, struct cli_watche
     cli_watcher_say(w, CLI_SAY_INFO, NULL, "watching %s, process %d (%s): %s", w->program,
                     (int)w->pid, cli_shown(t->path).text,
                     cli_many(w->conditions, "condition").text);
-    while (!f.ended && !w->stop) {
+    while (!f.ended && !f.stopped && !w->stop) {
         cli_watcher_jobs(w, false);
         f.next_ns = weft_monotonic_ns() + f.interval_ns;
         wait_for_something(&f);
+        f.stopped = !f.ended && f.control < 0 && f.process >= 0 && has_stopped(w);
         look(&f);
     }
     if (f.ended)
         judge(&f);
+    const bool stopped = f.stopped;
     finish(w);
     watch_process(w->watch, NULL, false);
     live_close(w->live);
     w->live = NULL;
     weft_input_close(&w->in);
     cli_close(process);
-    return w->stop ? CLI_WATCH_STOPPED : CLI_WATCH_ENDED;
+    return w->stop ? CLI_WATCH_STOPPED : stopped ? CLI_WATCH_PAUSED : CLI_WATCH_ENDED;
 }
 
 bool cli_watcher_wait(struct cli_watcher *w, int64_t ns)
 {
     struct pollfd fd = {.fd = w->signals, .events = POLLIN};
     const struct timespec timeout = {.tv_sec = ns / SECOND, .tv_nsec = ns % SECOND};
+    cli_watcher_jobs(w, false);
     if (ppoll(&fd, 1, &timeout, NULL) > 0)
         on_signals(w);
     return !w->stop;
+}
+
+void cli_watcher_finish(struct cli_watcher *w)
+{
+    cli_watcher_jobs(w, true);
+    while (!w->stop && !cli_watcher_idle(w))
+        cli_watcher_wait(w, SECOND / 10);
 }
 
 /* ---- All ---- */

@@ -76,7 +76,8 @@ struct cli_watcher_target {
     int control;
 };
 
-enum cli_watcher_end { CLI_WATCH_ENDED, CLI_WATCH_STOPPED };
+/* PAUSED: the process goes on, but its recording was stopped, by weft ctl or by itself. */
+enum cli_watcher_end { CLI_WATCH_ENDED, CLI_WATCH_PAUSED, CLI_WATCH_STOPPED };
 
 /* Watches until the process ends, or a signal ends weft. */
 enum cli_watcher_end cli_watcher_follow(struct cli_watcher *w, struct cli_watcher_target *t);
@@ -84,5 +85,8 @@ enum cli_watcher_end cli_watcher_follow(struct cli_watcher *w, struct cli_watche
 /* Waits for a time, or until a signal. Returns false if it ends weft. */
 bool cli_watcher_wait(struct cli_watcher *w, int64_t ns);
 
-/* Finishes what is being made. w may be NULL. */
+/* Waits until everything is kept and explained, or a signal ends weft. */
+void cli_watcher_finish(struct cli_watcher *w);
+
+/* Kills what is being made. w may be NULL. */
 void cli_watcher_free(struct cli_watcher *w);

@@ -113,7 +113,7 @@ static void keep_in_child(struct cli_watcher *w, int answer)
         .path = w->to, .files_most = w->k->files_most, .bytes_most = w->k->bytes_most};
     become_quiet(w);
     signal(SIGXFSZ, SIG_IGN);
-    errno = 0;
+    signal(SIGTERM, SIG_IGN); /* systemd sends it to all; the watcher waits for this one */
     a.rc = watch_keep(&f, &w->in, w->program, (uint32_t)w->pid,
                       (uint64_t)weft_clock_ns(CLOCK_REALTIME), first_of(w, &w->kept)->text, &a.kept,
                       &err);
@@ -272,6 +272,19 @@ static void note_failure(struct cli_watcher *w, const char *why)
     put_back(w);
 }
 
+/* No room that may be used would be enough. */
+static void note_too_large(struct cli_watcher *w, const char *why)
+{
+    const int64_t now = weft_monotonic_ns();
+    cli_watcher_say(w, CLI_SAY_ERROR, NULL, "%s: not kept: %s: %s", cli_shown(w->to).text, why,
+                    w->kept.listed ? w->kept.list[0].said : "");
+    for (unsigned i = 0; i < w->conditions; i++)
+        if (w->kept.count[i])
+            w->last_ns[i] = now;
+    w->last_any_ns = now;
+    w->kept = (struct cli_triggers){.listed = 0};
+}
+
 static void end_keeping(struct cli_watcher *w)
 {
     struct cli_answer a;
@@ -286,6 +299,8 @@ static void end_keeping(struct cli_watcher *w)
                      w->keeping.late ? "it took too long" : "the process that keeps it was killed");
     else if (a.rc == 0)
         note_kept(w, &a);
+    else if (a.rc == WEFT_E_LIMIT)
+        note_too_large(w, a.why);
     else
         note_failure(w, a.why);
 }
