@@ -33,8 +33,7 @@ bool cli_ascii(void)
     return ascii;
 }
 
-/* The replacement of a character if there is only ASCII. */
-static const char *ascii_of(uint32_t code, char text[12])
+const char *cli_ascii_of(uint32_t code, char text[12])
 {
     static const struct {
         uint32_t code;
@@ -81,7 +80,7 @@ static ssize_t write_narrow(void *cookie, const char *text, size_t size)
             continue;
         weft_utf8_decode(n->part, n->kept, &code);
         n->kept = 0;
-        fputs(ascii_of(code, room), n->file);
+        fputs(cli_ascii_of(code, room), n->file);
     }
     return fflush(n->file) == 0 ? (ssize_t)size : -1;
 }
@@ -253,8 +252,7 @@ void cli_page(void)
 
 /* ---- Texts ---- */
 
-/* How many of the first `size` bytes of a text fit into a number of columns; *used: how many columns they take. */
-static size_t fit(const char *text, size_t size, int room, int *used)
+size_t cli_fit(const char *text, size_t size, int room, int *used)
 {
     size_t at = 0;
     char ascii[12];
@@ -263,7 +261,7 @@ static size_t fit(const char *text, size_t size, int room, int *used)
         uint32_t code;
         const size_t n = weft_utf8_decode(text + at, size - at, &code);
         const int width =
-            cli_ascii() ? (int)strlen(ascii_of(code, ascii)) : (int)weft_columns_of(code);
+            cli_ascii() ? (int)strlen(cli_ascii_of(code, ascii)) : (int)weft_columns_of(code);
         if (*used + width > room)
             break;
         *used += width;
@@ -275,7 +273,7 @@ static size_t fit(const char *text, size_t size, int room, int *used)
 static int width_of(const char *text, size_t size)
 {
     int used;
-    fit(text, size, INT32_MAX / 2, &used);
+    cli_fit(text, size, INT32_MAX / 2, &used);
     return used;
 }
 
@@ -295,12 +293,12 @@ void cli_put_cut(const char *text, int width)
     static const char ellipsis[] = "…";
     int used;
     const size_t all = strlen(text);
-    if (fit(text, all, width, &used) == all) {
+    if (cli_fit(text, all, width, &used) == all) {
         printf("%s%*s", text, width > used ? width - used : 0, "");
         return;
     }
     const int dots = cli_width(ellipsis);
-    const size_t size = fit(text, all, width > dots ? width - dots : 0, &used);
+    const size_t size = cli_fit(text, all, width > dots ? width - dots : 0, &used);
     printf("%.*s%s%*s", (int)size, text, ellipsis, width > used + dots ? width - used - dots : 0,
            "");
 }

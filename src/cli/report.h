@@ -36,6 +36,9 @@ extern bool cli_paged;
 /* The locale has only ASCII. */
 bool cli_ascii(void);
 
+/* What stands for a character if there is only ASCII: in text, or constant. */
+const char *cli_ascii_of(uint32_t code, char text[12]);
+
 /* The width in columns: the terminal's, or COLUMNS, but at least 40; else 100. cli_is_narrow: the width was given. */
 int cli_columns(void);
 bool cli_is_narrow(void);
@@ -53,6 +56,9 @@ const char *cli_style_if(bool wanted, enum cli_style style);
 
 /* How many columns a text takes. */
 int cli_width(const char *text);
+
+/* How many of the first `size` bytes of a text fit into a number of columns; *used: how many columns they take. */
+size_t cli_fit(const char *text, size_t size, int room, int *used);
 
 /* Prints a text with spaces on its left up to that width; or on its right, and cut if it is too long. */
 void cli_put_right(const char *text, int width);
