@@ -216,6 +216,11 @@ static const char *pager_command(void)
     return *command && strcmp(command, "cat") != 0 && can_run(command) ? command : NULL;
 }
 
+bool cli_has_pager(void)
+{
+    return !cli_no_pager && pager_command();
+}
+
 void cli_page(void)
 {
     int fds[2];

@@ -30,6 +30,9 @@ void cli_narrow_output(void);
  * gets everything written from then on; weft waits for it before it exits. */
 void cli_page(void);
 
+/* There would be one. */
+bool cli_has_pager(void);
+
 /* Returns true if a pager is running and has the terminal. */
 extern bool cli_paged;
 
