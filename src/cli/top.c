@@ -159,7 +159,9 @@ static int run_batch(struct top *t, struct top_serve *serve)
         if (ferror(stdout) || (r->count && n == r->count) || (n && all_gone(t)))
             break;
         top_pace(t, weft_clock_ns(CLOCK_PROCESS_CPUTIME_ID) - begun_ns);
-        top_serve_wait(serve, -1, weft_monotonic_ns() + t->wait_ns);
+        const int64_t until_ns = weft_monotonic_ns() + t->wait_ns;
+        while (!stop && weft_monotonic_ns() < until_ns)
+            top_serve_wait(serve, -1, until_ns);
     }
     return followed || !all_gone(t) ? CLI_DONE
                                     : cli_fail("top", "there is no process with that number");

@@ -52,7 +52,7 @@ static void turned(void *data, const struct live_thread *thread, uint64_t end_ns
     struct top_process *p = data;
     uint32_t count;
     const struct live_thread *all = live_threads(p->live, &count);
-    if (end_ns > thread->since_ns)
+    if (thread->is_loop && end_ns > thread->since_ns)
         top_window_turned(&p->window, (uint32_t)(thread - all), end_ns - thread->since_ns);
 }
 
