@@ -154,7 +154,7 @@ static int run_batch(struct top *t, struct top_serve *serve)
         if (*t->refused && strcmp(said, t->refused) != 0)
             cli_say("top", "%s", t->refused);
         snprintf(said, sizeof said, "%s", t->refused);
-        if (n && !silent)
+        if (n && !silent && (t->processes || !*t->refused))
             top_batch_print(t);
         if (ferror(stdout) || (r->count && n == r->count) || (n && all_gone(t)))
             break;
@@ -163,8 +163,9 @@ static int run_batch(struct top *t, struct top_serve *serve)
         while (!stop && weft_monotonic_ns() < until_ns)
             top_serve_wait(serve, -1, until_ns);
     }
-    return followed || !all_gone(t) ? CLI_DONE
-                                    : cli_fail("top", "there is no process with that number");
+    if (!followed && all_gone(t) && !*said)
+        cli_say("top", "there is no process with that number");
+    return followed || !t->given ? CLI_DONE : CLI_FAILED;
 }
 
 static bool has_screen(const struct top_request *r)

@@ -33,7 +33,7 @@ static void print_text(const struct top *t)
     struct top_page page = {0};
     const int columns = isatty(STDOUT_FILENO) || cli_is_narrow() ? cli_columns() : PIPE_COLUMNS;
     top_head_put(&page, t, columns, HEAD_MOST);
-    if (!t->processes)
+    if (!t->processes && t->looks <= 2)
         top_nothing_put(&page, t);
     for (enum top_view v = TOP_PENDING; v < TOP_VIEWS && t->processes; v++) {
         if (t->request.all_views ? !has(t, v) : v != t->view)

@@ -24,34 +24,47 @@ static void say_time(struct top_page *page, const char *what, uint64_t ns)
     say(page, what, weft_duration((int64_t)ns).text);
 }
 
+static bool was_there(const uint32_t *list, unsigned count, uint32_t promise)
+{
+    for (unsigned i = 0; i < count; i++)
+        if (list[i] == promise)
+            return true;
+    return false;
+}
+
 /* What it waits for, what that waits for, and so on. */
 static void put_chain(struct top_page *page, const struct top_process *p,
                       const struct live_promise *promise)
 {
     static const char *const words[] = {"", "waits for ", "became ", "is held by "};
-    uint32_t count, at;
-    enum top_need need;
+    uint32_t count, chain[CHAIN_MOST] = {0};
     char name[TOP_NAME_BYTES];
-    const struct live_promise *all = live_promises(p->live, &count), *one = promise;
+    const struct live_promise *all = live_promises(p->live, &count);
+    uint32_t at = (uint32_t)(promise - all);
     for (unsigned i = 0; i < CHAIN_MOST; i++) {
+        enum top_need need;
+        const struct live_promise *one = &all[at];
+        chain[i] = at;
         at = top_tree_need(p->live, one, &need);
-        if (at == LIVE_NONE)
-            break;
+        if (at == LIVE_NONE) {
+            if (i)
+                top_say(page, TOP_FAINT, "  which waits for nothing that is pending here");
+            return;
+        }
+        const bool circle = was_there(chain, i + 1, at);
         top_name(name, p->live, &all[at]);
         top_put(page, TOP_PLAIN, "  %*s%s", (int)(i < 12 ? 2 * i : 24), "", words[need]);
-        top_put(page, TOP_BOLD, "%s", name);
+        top_put(page, circle ? TOP_BAD : TOP_BOLD, "%s", name);
         if (need == TOP_WAITS)
             top_put(page, TOP_FAINT, "  for %s",
                     weft_duration((int64_t)top_age_ns(p, one->waits_since_ns)).text);
-        one = &all[at];
-        if (one == promise)
-            top_put(page, TOP_BAD, "  which closes the circle: a deadlock");
-        top_end(page, (struct top_key){.process = p->pid, .promise = one->id});
-        if (one == promise)
+        if (circle)
+            top_put(page, TOP_BAD, "  which closes a circle: a deadlock");
+        top_end(page, (struct top_key){.process = p->pid, .promise = all[at].id});
+        if (circle)
             return;
     }
-    if (one != promise && at == LIVE_NONE)
-        top_say(page, TOP_FAINT, "  which waits for nothing that is pending here");
+    top_say(page, TOP_FAINT, "  and so on");
 }
 
 /* Those that wait for it, the first ones. */

@@ -65,7 +65,8 @@ static bool busiest(const struct top_process *p, double *share, uint64_t *longes
     return loops > 0;
 }
 
-static void put_process(struct top_page *page, const struct top_process *p)
+/* loops: they have lines of their own. */
+static void put_process(struct top_page *page, const struct top_process *p, bool loops)
 {
     const struct live_totals *all = live_totals(p->live);
     const struct live_totals now = top_window_totals(&p->window);
@@ -82,12 +83,12 @@ static void put_process(struct top_page *page, const struct top_process *p)
     }
     top_put(page, TOP_PLAIN, "  pending ");
     top_put(page, TOP_BOLD, "%s", weft_count(pending).text);
-    if (busiest(p, &share, &longest_ns)) {
+    if (!loops && busiest(p, &share, &longest_ns)) {
         top_put(page,
                 share >= 0.9   ? TOP_BAD
                 : share >= 0.6 ? TOP_WARNING
                                : TOP_PLAIN,
-                "  loop %.0f%%", 100 * share);
+                "  busy %.0f%%", 100 * share);
         top_put(page, longest_ns >= 100000000 ? TOP_BAD : TOP_PLAIN, "  longest turn %s",
                 weft_duration_narrow((int64_t)longest_ns).text);
     }
@@ -114,10 +115,10 @@ static void put_loop(struct top_page *page, const struct top_process *p, uint32_
     const struct live_thread *t = &live_threads(p->live, &count)[thread];
     const struct top_use use = top_window_use(&p->window, thread);
     const double share = share_of(p, thread, &use);
-    int bar = columns - 60;
+    int bar = columns - 72;
     bar = bar > BAR_MOST ? BAR_MOST : bar < BAR_LEAST ? BAR_LEAST : bar;
-    top_put(page, TOP_PLAIN, "        ");
-    top_cell(page, TOP_PLAIN, -16, *t->name ? t->name : "loop");
+    top_put(page, TOP_PLAIN, "        loop ");
+    top_cell(page, TOP_PLAIN, -15, t->name);
     top_bar(page, share, bar);
     top_put(page, TOP_PLAIN, "%5.1f%%  longest turn ", 100 * share);
     top_cell(page, use.longest_ns >= 100000000 ? TOP_BAD : TOP_PLAIN, 7,
@@ -169,8 +170,8 @@ void top_head_put(struct top_page *page, const struct top *t, int columns, uint3
             top_say(page, TOP_FAINT, "        and %" PRIu32 " more", t->processes - i);
             return;
         }
-        put_process(page, p);
         uint32_t count, loops = loops_of(p);
+        put_process(page, p, loops && needed < most);
         const struct live_thread *thread = live_threads(p->live, &count);
         for (uint32_t k = 0; k < count && needed < most && loops; k++) {
             if (!thread[k].is_loop)

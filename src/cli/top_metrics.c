@@ -345,7 +345,8 @@ static const struct {
     {"weft_loop_turns", "counter", NULL, "Turns of the event loop.", put_turns, false},
     {"weft_loop_turn_longest_seconds", "gauge", "seconds",
      "The longest turn of the event loop within the window of weft top.", put_longest, false},
-    {"weft_value", "gauge", NULL, "What the counters of the program say, by name.", put_counters, false},
+    {"weft_value", "gauge", NULL, "What the counters of the program say, by name.", put_counters,
+     false},
 };
 
 static bool put_all(struct writer *w)

@@ -8,10 +8,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/duration.h"
+#include "base/order.h"
 #include "cli/common.h"
 #include "cli/report.h"
 #include "cli/top_tree.h"
+
+#define LATE_NS                                                                                    \
+    UINT64_C(1000000000) /* of a promise that waits for nothing, and that others wait for */
 
 enum {
     TEXT_LEAST = 12,
@@ -192,9 +197,12 @@ static void put_node(struct top_page *page, const struct top *t, const struct to
             "%s", name);
     if (n->again)
         top_put(page, TOP_BAD, "  which closes the circle");
-    else if (n->depth == 0 && !n->circle && n->below)
-        top_put(page, TOP_WARNING, "  nobody here resolves it; %s wait%s",
-                weft_count(n->below).text, n->below == 1 ? "s" : "");
+    else if (n->depth == 0 && !n->circle && n->below) {
+        const bool late = top_age_ns(p, promise->created_ns) >= LATE_NS && !promise->background;
+        top_put(page, late ? TOP_WARNING : TOP_FAINT, "  %s wait%s for it%s",
+                weft_count(n->below).text, n->below == 1 ? "s" : "",
+                late ? ", and nobody here resolves it" : "");
+    }
     if (promise->background && !n->circle)
         top_put(page, TOP_FAINT, "  (background)");
     if (*live_name(l, promise->file))
@@ -203,20 +211,55 @@ static void put_node(struct top_page *page, const struct top *t, const struct to
     top_end(page, (struct top_key){.process = p->pid, .promise = promise->id});
 }
 
-/* The nodes of one root, if one of them matches. Returns where the next root is. */
-static uint32_t put_root(struct top_page *page, const struct top *t, const struct top_process *p,
-                         const struct top_tree *tree, uint32_t first)
+/* A tree of one process: where it begins among the nodes. */
+struct root {
+    const struct top_process *p;
+    const struct top_tree *tree;
+    uint32_t first, end;
+    uint64_t age_ns;
+};
+
+static int by_importance(const void *a, const void *b)
 {
-    uint32_t count, end = first + 1;
+    const struct root *x = a, *y = b;
+    const struct top_node *m = &x->tree->node[x->first], *n = &y->tree->node[y->first];
+    WEFT_ORDER(n->circle, m->circle);
+    WEFT_ORDER(n->below, m->below);
+    WEFT_ORDER(y->age_ns, x->age_ns);
+    WEFT_ORDER(x->p->pid, y->p->pid);
+    return weft_order(x->first, y->first);
+}
+
+/* One of its nodes matches the filter. */
+static bool root_matches(const struct top *t, const struct root *r)
+{
+    uint32_t count;
+    const struct live_promise *promise = live_promises(r->p->live, &count);
+    for (uint32_t i = r->first; i < r->end; i++)
+        if (top_promise_matches(t, r->p, &promise[r->tree->node[i].promise]))
+            return true;
+    return false;
+}
+
+/* Adds the roots of a process that match. False: no memory. */
+static bool add_roots(struct root **root, uint32_t *roots, uint32_t *room, const struct top *t,
+                      const struct top_process *p, const struct top_tree *tree)
+{
+    uint32_t count;
     const struct live_promise *promise = live_promises(p->live, &count);
-    while (end < tree->nodes && tree->node[end].depth)
-        end++;
-    bool wanted = false;
-    for (uint32_t i = first; i < end && !wanted; i++)
-        wanted = top_promise_matches(t, p, &promise[tree->node[i].promise]);
-    for (uint32_t i = first; i < end && wanted; i++)
-        put_node(page, t, p, &tree->node[i]);
-    return end;
+    for (uint32_t i = 0; i < tree->nodes;) {
+        struct root r = {p, tree, i, i + 1,
+                         top_age_ns(p, promise[tree->node[i].promise].created_ns)};
+        while (r.end < tree->nodes && tree->node[r.end].depth)
+            r.end++;
+        i = r.end;
+        if (!root_matches(t, &r))
+            continue;
+        if (!weft_reserve(root, *roots, room, sizeof **root))
+            return false;
+        (*root)[(*roots)++] = r;
+    }
+    return true;
 }
 
 static void put_tree(struct top_page *page, const struct top *t, int columns, uint32_t most)
@@ -225,22 +268,35 @@ static void put_tree(struct top_page *page, const struct top *t, int columns, ui
                                         NULL};
     const int widths[] = {NUMBER, -50};
     const uint32_t begin = page->lines;
+    const struct top_tree_options o = {*t->filter ? TREE_SEARCHED : most, TREE_CHILDREN};
+    struct top_tree *tree = calloc((size_t)t->processes + 1, sizeof *tree);
+    struct root *root = NULL;
+    uint32_t roots = 0, room = 0;
+    bool more = false;
     (void)columns;
     put_head(page, t, TOP_TREE, heads, widths);
-    for (uint32_t i = 0; i < t->processes && page->lines - begin < most; i++) {
+    for (uint32_t i = 0; tree && i < t->processes; i++) {
         const struct top_process *p = t->process[i];
-        const struct top_tree_options o = {*t->filter ? TREE_SEARCHED : most, TREE_CHILDREN};
-        struct top_tree tree;
-        if (top_tree_build(&tree, p->live, &o) < 0)
+        if (top_tree_build(&tree[i], p->live, &o) < 0 ||
+            !add_roots(&root, &roots, &room, t, p, &tree[i]))
             page->failed = true;
-        for (uint32_t k = 0; k < tree.nodes && page->lines - begin < most;)
-            k = put_root(page, t, p, &tree, k);
-        if (tree.cut)
-            top_say(page, TOP_FAINT, "  and more");
-        top_tree_fini(&tree);
+        more |= tree[i].cut;
     }
+    weft_sort(root, roots, sizeof *root, by_importance);
+    for (uint32_t i = 0; i < roots; i++)
+        for (uint32_t k = root[i].first; k < root[i].end; k++) {
+            if (page->lines - begin <= most)
+                put_node(page, t, root[i].p, &root[i].tree->node[k]);
+            else
+                more = true;
+        }
+    if (more)
+        top_say(page, TOP_FAINT, "  and more");
     if (page->lines == begin + 1)
         top_say(page, TOP_FAINT, "  nothing is pending");
+    for (uint32_t i = 0; tree && i < t->processes; i++)
+        top_tree_fini(&tree[i]);
+    weft_free_all(tree, root);
 }
 
 /* ---- Latencies ---- */
