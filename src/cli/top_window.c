@@ -105,7 +105,7 @@ static void leave(struct top_window *w)
 static struct top_slot *next_slot(struct top_window *w, uint64_t now_ns)
 {
     struct top_slot *s = w->slots ? slot(w, w->slots - 1) : NULL;
-    if (s && now_ns - s->from_ns < SLOT_NS && w->outside < w->slots) {
+    if (s && s->to_ns - s->from_ns < SLOT_NS && w->outside < w->slots) {
         s->to_ns = now_ns;
         return s;
     }
