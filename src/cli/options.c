@@ -170,7 +170,12 @@ int64_t cli_time(const struct cli_command *c, const struct cli_option *o, const 
                    "(nanoseconds)",
                    o->name, text);
     if (o->least && ns < (int64_t)o->least)
-        cli_misuse(c->name, "--%s: \"%s\" is too short; expected a time above 0", o->name, text);
+        cli_misuse(c->name, "--%s: \"%s\" is too short; expected %s%s", o->name, text,
+                   o->least == 1 ? "a time above 0" : "at least ",
+                   o->least == 1 ? "" : weft_duration((int64_t)o->least).text);
+    if (o->most && ns > (int64_t)o->most)
+        cli_misuse(c->name, "--%s: \"%s\" is too long; expected at most %s", o->name, text,
+                   weft_duration((int64_t)o->most).text);
     return ns;
 }
 

@@ -73,8 +73,7 @@ struct top {
 /* Finds new processes, reads what is new of all, and removes those that ended a while ago. */
 void top_look(struct top *t);
 
-/* How long to wait from now on, if looking and showing took that long on a CPU. The first look, which reads all that
- * was recorded before, does not count. */
+/* How long to wait from now on, if looking and showing took that long on a CPU, and no less the time before. */
 void top_pace(struct top *t, int64_t took_ns);
 
 void top_fini(struct top *t);

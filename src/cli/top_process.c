@@ -193,10 +193,12 @@ void top_look(struct top *t)
     t->looks++;
 }
 
+/* One look may be dear because it reads a ring from its beginning. */
 void top_pace(struct top *t, int64_t took_ns)
 {
+    const int64_t least_ns = took_ns < t->look_ns ? took_ns : t->look_ns;
     t->look_ns = took_ns;
     t->wait_ns = t->interval_ns;
-    if (t->looks > 1 && took_ns > 0 && took_ns > t->wait_ns / SHARE)
-        t->wait_ns = took_ns < INTERVAL_MOST_NS / SHARE ? took_ns * SHARE : INTERVAL_MOST_NS;
+    if (t->looks > 1 && least_ns > t->wait_ns / SHARE)
+        t->wait_ns = least_ns < INTERVAL_MOST_NS / SHARE ? least_ns * SHARE : INTERVAL_MOST_NS;
 }

@@ -89,7 +89,7 @@ static void draw_line(int y, const char *text, int shift, int columns, attr_t ov
         const unsigned char first = (unsigned char)*text;
         if (first < TOP_STYLES) {
             const attr_t a = attribute(first, &pair);
-            attr_set(over ? over | (a & WA_BOLD) : a, over ? (short)0 : pair, NULL);
+            attr_set(over ? over | (a & WA_BOLD) : a, pair, NULL);
             text++;
             continue;
         }
