@@ -156,6 +156,7 @@ static int run_batch(struct top *t, struct top_serve *serve)
         snprintf(said, sizeof said, "%s", t->refused);
         if (n && !silent && (t->processes || !*t->refused))
             top_batch_print(t);
+        top_batch_ended(t);
         if (ferror(stdout) || (r->count && n == r->count) || (n && all_gone(t)))
             break;
         top_pace(t, weft_clock_ns(CLOCK_PROCESS_CPUTIME_ID) - begun_ns);

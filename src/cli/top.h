@@ -100,7 +100,10 @@ bool top_finder_done(const struct top_finder *f);
 /* ---- Without a screen (top_batch.c) ---- */
 
 /* Prints what is to be said once; or a JSON object, one line. */
-void top_batch_print(struct top *t);
+void top_batch_print(const struct top *t);
+
+/* Says which processes have ended; they are removed at the next look. */
+void top_batch_ended(struct top *t);
 
 /* ---- On the screen (top_screen.c) ---- */
 

@@ -51,12 +51,16 @@ static void print_text(const struct top *t)
     fflush(stdout);
 }
 
-void top_batch_print(struct top *t)
+void top_batch_print(const struct top *t)
 {
     if (t->request.json)
         top_json_print(t);
     else
         print_text(t);
+}
+
+void top_batch_ended(struct top *t)
+{
     for (uint32_t i = 0; i < t->processes; i++) {
         struct top_process *p = t->process[i];
         if (p->ended && !p->ended_said)

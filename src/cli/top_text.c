@@ -13,7 +13,7 @@ void top_name(char name[TOP_NAME_BYTES], const struct live *l, const struct live
 {
     const char *label = live_name(l, p->label), *type = live_name(l, p->type);
     if (*label)
-        snprintf(name, TOP_NAME_BYTES, "%s (%s#%" PRIu64 ")", label, *type ? type : "", p->id);
+        snprintf(name, TOP_NAME_BYTES, "%s (%s#%" PRIu64 ")", label, type, p->id);
     else
         snprintf(name, TOP_NAME_BYTES, "%s#%" PRIu64, type, p->id);
 }

@@ -168,9 +168,9 @@ static void put_node(struct top_page *page, const struct top *t, const struct to
     char name[TOP_NAME_BYTES];
     const char *age = weft_duration_narrow((int64_t)top_age_ns(p, promise->created_ns)).text;
     static const char *const needs[] = {[TOP_NEEDS_NOTHING] = "",
-                                        [TOP_WAITS] = "waits ",
-                                        [TOP_BECAME] = "became it ",
-                                        [TOP_HELD] = "held by it "};
+                                        [TOP_WAITS] = "waits",
+                                        [TOP_BECAME] = "became it",
+                                        [TOP_HELD] = "held by it"};
     put_pid(page, t, p);
     if (n->more) {
         top_cell(page, TOP_PLAIN, NUMBER, "");
@@ -185,8 +185,8 @@ static void put_node(struct top_page *page, const struct top *t, const struct to
         top_put(page, TOP_BAD, "deadlock: ");
     top_put(page, TOP_FAINT, "%s", needs[n->need]);
     if (n->need == TOP_WAITS)
-        top_put(page, TOP_FAINT,
-                "%s: ", weft_duration_narrow((int64_t)top_age_ns(p, promise->waits_since_ns)).text);
+        top_put(page, TOP_FAINT, " %s: ",
+                weft_duration_narrow((int64_t)top_age_ns(p, promise->waits_since_ns)).text);
     else if (n->need != TOP_NEEDS_NOTHING)
         top_put(page, TOP_FAINT, ": ");
     top_name(name, l, promise);

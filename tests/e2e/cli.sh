@@ -4,7 +4,7 @@
 . "$(dirname "$0")/lib.sh"
 need_mktrace
 
-commands='record sample ctl save info dump promises profile render view export explain stats diff'
+commands='record sample ctl save top info dump promises profile render view export explain stats diff'
 for command in html kprof; do # they may have been left out
     ! "$WEFT" help $command >/dev/null 2>&1 || commands+=" $command"
 done

@@ -31,13 +31,14 @@ fi
 mkdir bin
 cat >bin/pkg-config <<'END'
 #!/bin/sh
-case $* in *fuse3* | *libuv*) exit 1 ;; esac
+case $* in *fuse3* | *libuv* | *ncursesw*) exit 1 ;; esac
 exec /usr/bin/pkg-config "$@"
 END
 chmod +x bin/pkg-config
 if [ -x /usr/bin/pkg-config ]; then
     run 0 env PKG_CONFIG="$tmp/bin/pkg-config" meson setup "$tmp/less" "$SOURCE_ROOT" -Dxen=disabled -Dtests=disabled
     says out 'weft kprof *: no: libfuse 3 not found'
+    says out 'weft top, the screen *: no: ncursesw not found'
     says out 'libweft-xen *: no: -Dxen=disabled'
     says out 'unit tests *: no: -Dtests=disabled'
     says out 'examples/kv, .*: no: libuv not found'

@@ -62,12 +62,12 @@ class Told:
     def quit(self):
         self.process.stdin.write("quit\n")
         self.process.stdin.close()
-        self.process.wait()
+        self.process.wait(LONG)
 
     def kill(self):
         os.kill(self.pid, signal.SIGKILL)
         self.process.stdin.close()
-        self.process.wait()
+        self.process.wait(LONG)
 
 
 def top(*args, **kwargs):
@@ -115,7 +115,7 @@ def test_report():
           [(n["depth"], n["label"], n["need"], n["deadlock"], n["again"]) for n in report["tree"]])
     equal("counter", [("queued", 17)], [(c["name"], c["value"]) for c in report["counters"]])
     text = top("-b", "-n", 1, "-d", "100ms", told.pid).stdout
-    for part in ["deadlock: first (task#", "waits ", "which closes the circle", "held by it : L1 (lock#",
+    for part in ["deadlock: first (task#", "waits ", "which closes the circle", "held by it: L1 (lock#",
                  "nobody sends it (reply#", "told.c:", "queued 17", "pending 8"]:
         check(f"text has {part}", part in text, text)
     check("not cut", all(len(line) < 400 for line in text.split("\n")))
@@ -153,7 +153,7 @@ class Reports:
 
     def stop(self):
         self.process.terminate()
-        self.process.wait()
+        self.process.wait(LONG)
         return self.process.stderr.read()
 
 
@@ -189,7 +189,7 @@ def test_rates():
     told.tell("turns 1")
     told.quit()
     report = reports.until("end", lambda r: r["processes"] and r["processes"][0]["ended"])
-    reports.process.wait()
+    reports.process.wait(LONG)
     equal("status", 0, reports.process.returncode)
     message = reports.process.stderr.read()
     check("says that it has ended", f"process {told.pid} (told) has ended" in message, message)
@@ -352,7 +352,7 @@ def test_metrics():
         print("skipped: promtool is not installed (Debian's package prometheus)")
     told.quit()
     # All that were given have ended.
-    process.wait()
+    process.wait(LONG)
     equal("status", 0, process.returncode)
     equal("prints nothing", "", process.stdout.read())
 
@@ -377,7 +377,7 @@ def test_metrics_socket():
     run = top("--metrics", "unix:" + path, "-b", "-n", 1, "-d", "100ms")
     equal("taken", 1, run.returncode)
     process.terminate()
-    process.wait()
+    process.wait(LONG)
     check("the socket is removed", not os.path.exists(path))
     told.quit()
 
