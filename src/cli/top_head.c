@@ -115,7 +115,7 @@ static void put_loop(struct top_page *page, const struct top_process *p, uint32_
     const struct live_thread *t = &live_threads(p->live, &count)[thread];
     const struct top_use use = top_window_use(&p->window, thread);
     const double share = share_of(p, thread, &use);
-    int bar = columns - 72;
+    int bar = columns - 77;
     bar = bar > BAR_MOST ? BAR_MOST : bar < BAR_LEAST ? BAR_LEAST : bar;
     top_put(page, TOP_PLAIN, "        loop ");
     top_cell(page, TOP_PLAIN, -15, t->name);

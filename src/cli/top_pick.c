@@ -69,6 +69,8 @@ static int promises(const struct order *o, const struct top_item *x, const struc
         order = texts(live_name(l, a->type), live_name(m, b->type));
     else if (o->sort == BY_WHERE)
         order = texts(live_name(l, a->file), live_name(m, b->file));
+    else /* what is meant to be pending is no news */
+        order = weft_order(a->background, b->background);
     if (order == 0 && o->sort == BY_WHERE)
         order = weft_order(a->line, b->line);
     return order ? order : by_age(a, b);

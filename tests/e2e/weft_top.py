@@ -81,10 +81,10 @@ def of(report, key, pid):
 
 def hang(told):
     """A deadlock of two tasks and two locks, a request that waits behind it, a reply that nobody sends."""
-    told.tell("create a task first", "create b task second", "create x lock L1", "create y lock L2",
+    told.tell("create k accept port", "background k", "create a task first", "create b task second", "create x lock L1", "create y lock L2",
               "hold a x", "hold b y", "wait a y", "wait b x", "create r request GET /7", "wait r a",
               "create p reply nobody sends it", "create q request GET /8", "wait q p",
-              "create k accept port", "background k", "count 17")
+              "count 17")
 
 
 # ---- As text and as JSON ----
