@@ -364,8 +364,8 @@ static napi_value do_count(napi_env env, napi_callback_info info)
 
 /* ---- The beginning ---- */
 
-/* start(path, bytes): starts recording in a process that weft record has not started itself. Returns whether it
- * records. */
+/* start(path, bytes): starts recording in a process that weft record has not started itself. Returns 0, or the errno
+ * that says why it does not record. */
 static napi_value do_start(napi_env env, napi_callback_info info)
 {
     struct call c = call_of(env, info);
@@ -374,7 +374,7 @@ static napi_value do_start(napi_env env, napi_callback_info info)
     text(&c, 0, path, sizeof path);
     const struct weft_options o = {
         .size = sizeof o, .path = path, .bytes = (uint64_t)number(&c, 1)};
-    napi_get_boolean(env, WEFT_IMPL_ON() || weft_start(&o) == 0, &value);
+    napi_create_int32(env, WEFT_IMPL_ON() ? 0 : -weft_start(&o), &value);
     return value;
 }
 
@@ -384,6 +384,54 @@ static napi_value do_recording(napi_env env, napi_callback_info info)
     (void)info;
     napi_get_boolean(env, WEFT_IMPL_ON() != 0, &value);
     return value;
+}
+
+/* state(promise): 0: pending, 1: fulfilled, 2: rejected, -1: not known */
+static napi_value do_state(napi_env env, napi_callback_info info)
+{
+    struct call c = call_of(env, info);
+    napi_value value = NULL;
+    napi_create_int32(env, v8_state(c.arg[0]), &value);
+    return value;
+}
+
+/* handled(promise) */
+static napi_value do_handled(napi_env env, napi_callback_info info)
+{
+    struct call c = call_of(env, info);
+    napi_value value = NULL;
+    napi_get_boolean(env, v8_handled(c.arg[0]), &value);
+    return value;
+}
+
+/* address(object) */
+static napi_value do_address(napi_env env, napi_callback_info info)
+{
+    struct call c = call_of(env, info);
+    napi_value value = NULL;
+    napi_create_double(env, (double)v8_address(c.arg[0]), &value);
+    return value;
+}
+
+/* room(bytes): memory that begins with its own address, and stays there until room(0). */
+static napi_value do_room(napi_env env, napi_callback_info info)
+{
+    static __thread napi_ref kept;
+    struct call c = call_of(env, info);
+    const double bytes = number(&c, 0);
+    napi_value buffer = NULL;
+    void *data = NULL;
+    if (bytes == 0 && kept) {
+        napi_delete_reference(env, kept);
+        kept = NULL;
+    }
+    if (bytes < 64 || bytes > 1 << 30 || kept ||
+        napi_create_arraybuffer(env, (size_t)bytes, &data, &buffer) != 0 ||
+        napi_create_reference(env, buffer, 1, &kept) != 0)
+        return NULL;
+    const uint64_t at = (uintptr_t)data;
+    memcpy(data, &at, sizeof at);
+    return buffer;
 }
 
 /* watched(): whether this thread is already watched, because node was told twice to load us */
@@ -478,15 +526,36 @@ static const struct {
     const char *name;
     napi_callback call;
 } functions[] = {
-    {"run", do_run},         {"wake", do_wake},           {"create", do_create},
-    {"begin", do_begin},     {"make", do_make},           {"site", do_site},
-    {"here", do_here},       {"learn", do_learn},         {"wait", do_wait},
-    {"suspend", do_suspend}, {"read", do_read},           {"settle", do_settle},
-    {"end", do_end},         {"label", do_label},         {"hold", do_hold},
-    {"counter", do_counter}, {"count", do_count},         {"path", do_path},
-    {"should", do_should},   {"start", do_start},         {"background", do_background},
-    {"traced", do_traced},   {"recording", do_recording}, {"watch", do_watch},
-    {"watched", do_watched}, {"wrap", do_wrap},
+    {"run", do_run},
+    {"wake", do_wake},
+    {"create", do_create},
+    {"begin", do_begin},
+    {"make", do_make},
+    {"site", do_site},
+    {"here", do_here},
+    {"learn", do_learn},
+    {"wait", do_wait},
+    {"suspend", do_suspend},
+    {"read", do_read},
+    {"settle", do_settle},
+    {"end", do_end},
+    {"label", do_label},
+    {"hold", do_hold},
+    {"counter", do_counter},
+    {"count", do_count},
+    {"path", do_path},
+    {"should", do_should},
+    {"start", do_start},
+    {"room", do_room},
+    {"state", do_state},
+    {"handled", do_handled},
+    {"address", do_address},
+    {"background", do_background},
+    {"traced", do_traced},
+    {"recording", do_recording},
+    {"watch", do_watch},
+    {"watched", do_watched},
+    {"wrap", do_wrap},
 };
 
 __attribute__((visibility("default"))) int32_t node_api_module_get_api_version_v1(void);

@@ -34,6 +34,10 @@ void v8_find(void);
 
 /* 0 pending, 1 fulfilled, 2 rejected, -1: not known. */
 int v8_state(napi_value promise);
+bool v8_handled(napi_value promise); /* something hangs on it; true also if that is not known */
+
+/* Where the object is now, as V8 says it: + 1. */
+uintptr_t v8_address(napi_value object);
 napi_value v8_result(napi_value promise); /* or NULL */
 
 /* The C++ object of node's behind one of its JavaScript objects; or NULL. */

@@ -95,6 +95,20 @@ function onFetchSent({ request, headers }) {
   if (r && !r.done && typeof headers === 'string') trace(r, traceparentIn(headers), true);
 }
 
+// What a connection is in the middle of, from before the recording. Returns how many promises that is.
+function adopt(socket, before) {
+  const message = socket._httpMessage;
+  if (!message || message.finished && !message.method) return 0;
+  const request = message.req || message, answers = request !== message;
+  if (rows.has(request)) return 0;
+  const label = `${request.method} ${answers ? path(request.url) : `${request.host}${path(request.path)}`}${before}`;
+  const r = resources.row(answers ? 'request' : 'http', core.loop, label, answers);
+  if (!r.own) return 0;
+  rows.set(request, r);
+  if (answers) resources.watch(message, r, (it) => it.destroyed && !it.writableFinished && (rows.delete(request), true));
+  return 1;
+}
+
 const listeners = [
   ['http.server.request.start', onRequest],
   ['http.server.response.finish', onAnswer],
@@ -118,4 +132,4 @@ function install(addon, promises, things) {
   resources = things;
 }
 
-module.exports = { install, start };
+module.exports = { install, start, adopt };

@@ -41,6 +41,7 @@ napi_status napi_create_string_utf8(napi_env env, const char *text, size_t lengt
 napi_status napi_coerce_to_string(napi_env env, napi_value value, napi_value *result);
 napi_status napi_is_error(napi_env env, napi_value value, bool *result);
 napi_status napi_create_reference(napi_env env, napi_value value, uint32_t count, napi_ref *result);
+napi_status napi_delete_reference(napi_env env, napi_ref ref);
 napi_status napi_get_reference_value(napi_env env, napi_ref ref, napi_value *result);
 napi_status napi_open_handle_scope(napi_env env, napi_handle_scope *scope);
 napi_status napi_close_handle_scope(napi_env env, napi_handle_scope scope);

@@ -79,6 +79,7 @@ function settle() {
     if (r.request) native.read(r.request, r.id);
     return;
   }
+  if (r.older && r.waiter === loop) native.read(NOBODY, r.id); // somebody hangs on it
   if (r.waiter !== null) return;
   r.failed = { promise, by: lastBy };
   failed.push(r);
@@ -571,4 +572,27 @@ function install(addon) {
   start();
 }
 
-module.exports = { install };
+// A promise from before the recording: V8 reports like any other that it is settled. undefined: one that nobody can settle
+// any more, which is known only by its name. Returns what is known of it, or null.
+function adopt(promise, type, label) {
+  if (promise !== undefined && (native.state(promise) !== 0 || Known.of(promise) !== undefined)) return null;
+  const r = { id: native.make(NOBODY, type, label, false), own: true, kind: NEW, site: undefined, done: false, fn: '', on: undefined, waiter: null, steps: 0, failed: null, request: 0, older: true };
+  if (r.id === 0) return null;
+  if (type === 'internal') native.background(r.id); // node's own, like the one that runs a module
+  if (promise === undefined) return r;
+  if (native.handled(promise)) r.waiter = loop;
+  return new Known(promise, r), r;
+}
+
+// A promise from before the recording waits for another one.
+function adoptWait(r, q) {
+  q.waiter = r;
+  native.wait(r.id, q.id);
+}
+
+// A call that nobody can resolve any more: if nothing waits for it, it hangs, unless it is what a server does for ever.
+function adoptHanging(r) {
+  if (r.waiter === null && !serving) native.should(r.id);
+}
+
+module.exports = { install, adopt, adoptWait, adoptHanging };

@@ -298,9 +298,69 @@ function binding() {
   }
 }
 
+// ---- What there is already when the recording begins ----
+
+const at = (address, port) => `${address || ''}${port ? `:${port}` : ''}`;
+
+// Requests that node has under way: how they are called, from their fields.
+const REQUESTS = {
+  FSREQCALLBACK: (it) => `fs ${short(native.path(it))}`.trim(),
+  GETADDRINFOREQWRAP: (it) => `lookup ${it.hostname || ''}`,
+  GETNAMEINFOREQWRAP: (it) => `lookup ${it.host || ''}`,
+  QUERYREQWRAP: (it) => `lookup ${it.hostname || ''}`,
+  TCPCONNECTWRAP: (it) => `connect ${at(it.address, it.port)}`,
+  PIPECONNECTWRAP: (it) => `connect ${it.address || ''}`,
+};
+
+function adopted(thing, type, label, once) {
+  const r = row(type, core.loop, label);
+  if (!r.own) return 0;
+  r.once = once;
+  if (!once) native.background(r.id);
+  Mine.set(thing, r);
+  return 1;
+}
+
+// One callback ends a request; async_hooks reports it, whenever the request was made. Returns how many promises it is.
+function adoptRequest(it, before) {
+  const name = it.constructor ? it.constructor.name.toUpperCase() : '', label = REQUESTS[name];
+  const kind = KINDS.get(name === 'QUERYREQWRAP' ? 'QUERYWRAP' : name);
+  return label && kind && !Mine.of(it) ? adopted(it, kind[0], label(it) + before, true) : 0;
+}
+
+function adoptTimer(it, before) {
+  // Those that do not keep the loop alive are node's own, or in the background.
+  if (it._destroyed || typeof it._onTimeout !== 'function' || !it.hasRef || !it.hasRef() || Mine.of(it)) return 0;
+  const name = it._onTimeout.name ? ` ${it._onTimeout.name}` : '';
+  if (!adopted(it, 'timer', `${Math.round(it._repeat || it._idleTimeout)} ms${name}${before}`, !it._repeat)) return 0;
+  watch(it, Mine.of(it), (t) => t._destroyed);
+  return 1;
+}
+
+// A handle lives until it is closed; it is in the background, except for a child process, which ends.
+function adoptHandle(it, before) {
+  const name = it.constructor ? it.constructor.name : '';
+  if (it === process.stdin || it === process.stdout || it === process.stderr) return 0;
+  if (name === 'ChildProcess') {
+    const label = [basename(it.spawnfile || ''), ...(it.spawnargs || []).slice(1)].join(' ').slice(0, 80);
+    return it._handle && !Mine.of(it._handle) ? adopted(it._handle, 'process', label + before, true) : 0;
+  }
+  if (Mine.of(it)) return 0;
+  let own = null, label = name;
+  if (typeof it.address === 'function') own = it.address();
+  if (typeof own === 'string') label = `server ${own}`;
+  else if (typeof it.listen === 'function' && own) label = `server :${own.port}`;
+  else if (it.remoteAddress) label = `socket ${at(it.remoteAddress, it.remotePort)}`;
+  else if (own && own.port) label = `socket :${own.port}`;
+  if (label.startsWith('server')) core.serves();
+  if (!adopted(it, label.split(' ')[0].toLowerCase(), label + before, false)) return 0;
+  if (typeof it.destroyed === 'boolean') watch(it, Mine.of(it), (socket) => socket.destroyed);
+  return 1;
+}
+
 function install(addon, promises) {
   native = addon;
   core = promises;
 }
 
-module.exports = { install, start, returned, Mine, row, watch, look, nameLate, RESOURCE };
+module.exports = { install, start, returned, Mine, row, watch, look, nameLate, RESOURCE, adoptRequest, adoptTimer, adoptHandle };

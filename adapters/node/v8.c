@@ -8,6 +8,7 @@
 #include <time.h>
 
 static int (*promise_state)(napi_value promise);
+static bool (*promise_handled)(napi_value promise);
 static napi_value (*promise_result)(napi_value promise);
 static int (*field_count)(napi_value object);
 static void *(*field)(napi_value object, int index, uint16_t tag); /* older ones have no tag */
@@ -32,6 +33,7 @@ static void find(void *function, const char *name)
 void v8_find(void)
 {
     find(&promise_state, "_ZN2v87Promise5StateEv");
+    find(&promise_handled, "_ZNK2v87Promise10HasHandlerEv");
     find(&promise_result, "_ZN2v87Promise6ResultEv");
     find(&field_count, "_ZNK2v86Object18InternalFieldCountEv");
     find(&field, "_ZN2v86Object38SlowGetAlignedPointerFromInternalFieldEi");
@@ -49,6 +51,16 @@ void v8_find(void)
 int v8_state(napi_value promise)
 {
     return promise_state ? promise_state(promise) : -1;
+}
+
+bool v8_handled(napi_value promise)
+{
+    return !promise_handled || promise_handled(promise);
+}
+
+uintptr_t v8_address(napi_value object)
+{
+    return *(uintptr_t *)object;
 }
 
 napi_value v8_result(napi_value promise)

@@ -4,6 +4,7 @@
 'use strict';
 (function () {
   var fs = require('fs');
+  var beginning = require('./begin.js');
 
   function say(why) {
     try {
@@ -28,36 +29,28 @@
     var env = process.env;
     var own = env.WEFT_TRACE_FOR === String(process.pid);
     if (!env.WEFT_TRACE || (!own && !env.WEFT_TRACE_FORK) || isTool()) return;
-    var major = Number(process.versions.node.split('.')[0]);
-    if (major < 18 || process.versions.bun) {
-      if (own) say('Node ' + process.versions.node + ' is too old, 18 is needed');
+    var addon, unfit = beginning.unfit();
+    if (unfit) {
+      if (own) say(unfit);
       return;
     }
-    var addon = { exports: {} };
     try {
-      process.dlopen(addon, __dirname + '/weft.node');
-    } catch (e) {
-      say('node loads no addons here (' + (e.code || String(e.message).split('\n')[0]) + ')');
+      addon = beginning.load();
+    } catch (why) {
+      say(why);
       return;
     }
-    if (addon.exports.watched()) return;
-    if (!addon.exports.recording() &&
-        (own || !addon.exports.start(env.WEFT_TRACE_FORK, Number(env.WEFT_TRACE_SIZE) || 0)))
+    if (addon.watched()) return;
+    if (!addon.recording() &&
+        (own || addon.start(env.WEFT_TRACE_FORK, Number(env.WEFT_TRACE_SIZE) || 0) !== 0))
       return;
     try {
-      require('./promises.js').install(addon.exports);
+      require('./promises.js').install(addon);
     } catch (e) {
       say('node ' + process.versions.node + ': ' + String(e && e.message).split('\n')[0]);
     }
   }
 
   begin();
-  // As if we had never been there.
-  Object.keys(require.cache).forEach(function (file) {
-    if (file.indexOf(__dirname + '/') === 0) delete require.cache[file];
-  });
-  if (module.parent && module.parent.children) {
-    var at = module.parent.children.indexOf(module);
-    if (at >= 0) module.parent.children.splice(at, 1);
-  }
+  beginning.forget(module);
 })();

@@ -15,6 +15,7 @@
 #include "cli/common.h"
 #include "cli/inject.h"
 #include "cli/late.h"
+#include "cli/late_node.h"
 #include "cli/live.h"
 #include "cli/summary.h"
 #include "cli/target.h"
@@ -378,6 +379,22 @@ static int switch_on(struct order *o, const struct cli_target *t, const struct s
     return CLI_DONE;
 }
 
+/* A Node.js process that has no libweft yet. */
+static int bring_in_node(const struct order *o, struct cli_target *t)
+{
+    static struct weft_record_request r;
+    if (!cli_target_lock(t) || !find_place(o, t, &r))
+        return CLI_FAILED;
+    struct cli_late_node l = {.path = r.path, .bytes = o->bytes, .wait_ns = o->wait_ns};
+    const int error = cli_late_node(t, &l);
+    if (error)
+        return error < 0 ? CLI_FAILED : tell_failed(t, &r, error);
+    printf("%s: records into %s, %s after the command, and has %s that began before\n", t->name,
+           cli_shown(r.path).text, weft_duration(weft_monotonic_ns() - o->began_ns).text,
+           cli_many(l.pending, "promise").text);
+    return CLI_DONE;
+}
+
 static int switch_off(struct order *o, const struct cli_target *t, const struct state *s, bool stop)
 {
     static struct weft_record_request r;
@@ -450,7 +467,7 @@ static void tell_late(struct order *o, const struct cli_target *t, const char *p
 }
 
 /* *t is another target afterwards. */
-static int bring_in(struct order *o, struct cli_target *t)
+static int bring_in_python(struct order *o, struct cli_target *t)
 {
     static struct weft_record_request r;
     struct cli_late_result result;
@@ -534,7 +551,7 @@ static int run(int operands, char **operand)
     else if (found == CLI_FOUND_CLOSED && status)
         rc = show_file(&t);
     else if (found == CLI_FOUND_NONE && strcmp(o->what, "on") == 0)
-        rc = bring_in(o, &t);
+        rc = cli_late_is_node(&t) ? bring_in_node(o, &t) : bring_in_python(o, &t);
     else if (found == CLI_FOUND_NONE)
         cli_target_none(&t);
     cli_target_close(&t);
@@ -554,8 +571,8 @@ const struct cli_command cli_ctl = {
         "  off     interrupt the recording; the trace stays open\n"
         "  stop    end the recording\n\n"
         "The process does it itself, in its next call of weft's; if it makes none for 0.1 s, one "
-        "of its threads is interrupted for that. \"on\" also brings weft into a Python process "
-        "that was started without.\n",
+        "of its threads is interrupted for that. Into a Python or Node.js process that was started "
+        "without weft, \"on\" brings weft first, and records what is pending there.\n",
     .options = options,
     .examples = "weft ctl -o hang.weft 4711 on",
     .missing = "no PROCESS is given: the id of one, or its trace",

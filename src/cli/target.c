@@ -29,9 +29,20 @@ bool cli_target_read(const struct cli_target *t, uint64_t at, void *to, size_t b
     return sample_distant_read(t->memory, at, to, bytes) == bytes;
 }
 
-static bool write_at(const struct cli_target *t, uint64_t at, const void *from, size_t bytes)
+bool cli_target_read_all(const struct cli_target *t, uint64_t at, void *to, size_t bytes)
 {
-    return sample_distant_write(t->memory, at, from, bytes) == bytes;
+    size_t n = 1;
+    for (size_t done = 0; done < bytes && n > 0; done += n)
+        n = sample_distant_read(t->memory, at + done, (char *)to + done, bytes - done);
+    return n > 0;
+}
+
+bool cli_target_write(const struct cli_target *t, uint64_t at, const void *from, size_t bytes)
+{
+    size_t n = 1;
+    for (size_t done = 0; done < bytes && n > 0; done += n)
+        n = sample_distant_write(t->memory, at + done, (const char *)from + done, bytes - done);
+    return n > 0;
 }
 
 /* ---- About the process ---- */
@@ -306,15 +317,15 @@ bool cli_target_ask(const struct cli_target *t, struct weft_record_request *r)
         if (copy->recorder > 0 && path_bytes > 0)
             snprintf(r->path + path_bytes, sizeof r->path - path_bytes, ".%u", copy->recorder + 1);
         r->check = weft_record_request_check(r);
-        done = write_at(t, at, &none, sizeof none) &&
-               write_at(t, at + after, (const char *)r + after, sizeof *r - after) &&
-               write_at(t, at, &r->number, sizeof r->number) &&
-               write_at(t, copy->bell, &ring, sizeof ring) &&
+        done = cli_target_write(t, at, &none, sizeof none) &&
+               cli_target_write(t, at + after, (const char *)r + after, sizeof *r - after) &&
+               cli_target_write(t, at, &r->number, sizeof r->number) &&
+               cli_target_write(t, copy->bell, &ring, sizeof ring) &&
                cli_target_read(t, copy->word, &word, sizeof word);
         unsigned char byte = (unsigned char)((word & WEFT_RECORD_STANDBY) | WEFT_RECORD_CALL_US);
-        done = done && write_at(t, copy->word, &byte, sizeof byte);
+        done = done && cli_target_write(t, copy->word, &byte, sizeof byte);
         if (copy->old_word)
-            done = done && write_at(t, copy->old_word, &byte, sizeof byte);
+            done = done && cli_target_write(t, copy->old_word, &byte, sizeof byte);
         r->path[path_bytes] = 0;
     }
     return done;

@@ -56,6 +56,10 @@ bool cli_target_lock(struct cli_target *t);
 /* False: the process has ended, has become another program, or does not answer: cli_target_gone prints which. */
 bool cli_target_read(const struct cli_target *t, uint64_t at, void *to, size_t bytes);
 
+/* The same for what may be large, and to write. */
+bool cli_target_read_all(const struct cli_target *t, uint64_t at, void *to, size_t bytes);
+bool cli_target_write(const struct cli_target *t, uint64_t at, const void *from, size_t bytes);
+
 /* Reads the control structure of a copy; what an older version lacks is 0. False as above. */
 bool cli_target_control(const struct cli_target *t, const struct cli_copy *copy,
                         struct weft_record_control *c);

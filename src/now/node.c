@@ -237,6 +237,8 @@ static void tasks(struct node *d)
         const uint64_t generator = d->suspended.object[i];
         const uint64_t promise = v8_field(&d->v, generator, V8_ASYNC_PROMISE);
         const uint32_t task = node_task(d, generator);
+        if (task != NOW_NONE)
+            d->n->thing[task].result = promise;
         if (task == NOW_NONE || v8_field(&d->v, promise, V8_PROMISE_REACTIONS) == 0)
             continue; /* nobody waits for it */
         const uint32_t thing = promise_thing(d, promise);

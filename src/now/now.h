@@ -41,6 +41,8 @@ struct now_thing {
     enum now_kind kind;
     uint64_t
         key; /* what tells it from others of its kind: a thread's id, an address, a descriptor's number */
+    uint64_t
+        result; /* of a task: the key of the promise that it resolves at its end; 0: not known */
     char *name; /* as in a sentence: "thread 4711 'worker'", "mutex log_lock" */
     char *
         state; /* what it does, in words: "waits in pthread_mutex_lock", "sleeps until …"; NULL: nothing to say */

@@ -15,18 +15,16 @@
 
 #include "base/array.h"
 #include "base/order.h"
+#include "now/tcp.h"
 #include "now/threads.h"
 
-enum { SOCKETS_MAX = 1 << 20, ADDRESS = 36, TCP_LISTEN_STATE = 10 };
+enum { SOCKETS_MAX = 1 << 20 };
 
 struct socket {
     uint64_t inode; /* first: they are sorted by it */
     enum { TCP, UDP, LOCAL } kind;
-    uint8_t state; /* of TCP */
     bool listens;
-    uint32_t waiting;                     /* bytes to be read; connections to be accepted */
-    char local[ADDRESS], remote[ADDRESS]; /* as in the table: hex address; "" if it is UNIX */
-    uint32_t local_port, remote_port;
+    struct now_tcp at; /* but for UNIX sockets */
     char *path;
 };
 
@@ -50,7 +48,7 @@ static void add(struct now_threads *t, const struct socket *s)
 }
 
 /* An IPv4 address may stand in the table of IPv6. */
-static void simplify(char address[ADDRESS])
+static void simplify(char address[NOW_TCP_ADDRESS])
 {
     static const char mapped[] = "0000000000000000FFFF0000";
     if (strncmp(address, mapped, sizeof mapped - 1) == 0)
@@ -58,20 +56,27 @@ static void simplify(char address[ADDRESS])
 }
 
 /* "  0: 0100007F:1F90 00000000:0000 0A 00000000:00000000 00:00000000 00000000  0  0 12345 …" */
+bool now_tcp_line(const char *line, struct now_tcp *to)
+{
+    *to = (struct now_tcp){.inode = 0};
+    if (sscanf(line,
+               " %*u: %35[0-9A-Fa-f]:%" SCNx32 " %35[0-9A-Fa-f]:%" SCNx32
+               " %x %*x:%*x %*x:%*x %*x %*u %*u %" SCNu64,
+               to->local, &to->local_port, to->remote, &to->remote_port, &to->state,
+               &to->inode) != 6)
+        return false;
+    simplify(to->local);
+    simplify(to->remote);
+    return true;
+}
+
 static void add_internet(struct now_threads *t, const char *line, bool tcp)
 {
     struct socket s = {.kind = tcp ? TCP : UDP};
-    unsigned state, received;
-    if (sscanf(line,
-               " %*u: %35[0-9A-Fa-f]:%" SCNx32 " %35[0-9A-Fa-f]:%" SCNx32
-               " %x %*x:%x %*x:%*x %*x %*u %*u %" SCNu64,
-               s.local, &s.local_port, s.remote, &s.remote_port, &state, &received, &s.inode) != 7)
+    if (!now_tcp_line(line, &s.at))
         return;
-    simplify(s.local);
-    simplify(s.remote);
-    s.state = (uint8_t)state;
-    s.waiting = received;
-    s.listens = tcp && state == TCP_LISTEN_STATE;
+    s.inode = s.at.inode;
+    s.listens = tcp && s.at.state == NOW_TCP_LISTENS;
     add(t, &s);
 }
 
@@ -191,7 +196,7 @@ struct ends {
 
 static struct ends ends_of(const struct socket *s)
 {
-    return (struct ends){s->local, s->remote, s->local_port, s->remote_port};
+    return (struct ends){s->at.local, s->at.remote, s->at.local_port, s->at.remote_port};
 }
 
 static int order_ends(struct ends x, struct ends y)
@@ -221,7 +226,8 @@ static void index_ends(struct now_sockets *s)
 
 static uint64_t tcp_peer(const struct now_sockets *s, const struct socket *own)
 {
-    const struct ends wanted = {own->remote, own->local, own->remote_port, own->local_port};
+    const struct ends wanted = {own->at.remote, own->at.local, own->at.remote_port,
+                                own->at.local_port};
     uint32_t low = 0, high = s->ends;
     WEFT_SEEK(low, high, order_ends(ends_of(&s->socket[s->by_ends[middle]]), wanted) < 0);
     const struct socket *found = low < s->ends ? &s->socket[s->by_ends[low]] : NULL;
@@ -283,21 +289,21 @@ static const char *const states[] = {
 
 static void describe(const struct socket *s, struct now_socket *to)
 {
-    const struct address_text local = address_text(s->local, s->local_port),
-                              remote = address_text(s->remote, s->remote_port);
+    const struct address_text local = address_text(s->at.local, s->at.local_port),
+                              remote = address_text(s->at.remote, s->at.remote_port);
     const char *protocol = s->kind == TCP ? "TCP" : "UDP";
     to->listens = s->listens;
     if (s->kind == LOCAL)
         snprintf(to->text, sizeof to->text, "UNIX socket%s%.200s%s", s->path ? " " : "",
                  s->path ? s->path : "", s->listens ? ", listening" : "");
-    else if (s->listens || (s->kind == UDP && !s->remote_port))
+    else if (s->listens || (s->kind == UDP && !s->at.remote_port))
         snprintf(to->text, sizeof to->text, "%s socket %s%s", protocol, local.text,
                  s->listens ? ", listening" : "");
     else
         snprintf(to->text, sizeof to->text, "%s socket %s, %s %s", protocol, local.text,
-                 s->kind == UDP                              ? "connected to"
-                 : s->state < sizeof states / sizeof *states ? states[s->state]
-                                                             : states[0],
+                 s->kind == UDP                                 ? "connected to"
+                 : s->at.state < sizeof states / sizeof *states ? states[s->at.state]
+                                                                : states[0],
                  remote.text);
 }
 
