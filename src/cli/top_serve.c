@@ -246,7 +246,16 @@ static gboolean on_readable(gint fd, GIOCondition condition, gpointer data)
     return G_SOURCE_REMOVE;
 }
 
-/* A signal ends an iteration in which nothing happens. */
+/* GLib goes on after a signal, of which the screen must know: its size may have changed. */
+static bool interrupted;
+
+static gint poll_noting(GPollFD *fds, guint count, gint timeout)
+{
+    const gint rc = g_poll(fds, count, timeout);
+    interrupted |= rc < 0 && errno == EINTR;
+    return rc;
+}
+
 static bool serve(struct top_serve *s, int fd, int64_t until_ns)
 {
     const int64_t left_ns = until_ns - weft_monotonic_ns();
@@ -255,9 +264,10 @@ static bool serve(struct top_serve *s, int fd, int64_t until_ns)
     const guint timer = g_timeout_add(ms, on_time, s);
     const guint reader =
         fd >= 0 ? g_unix_fd_add(fd, G_IO_IN | G_IO_HUP | G_IO_ERR, on_readable, s) : 0;
-    bool interrupted = false;
+    interrupted = false;
+    g_main_context_set_poll_func(NULL, poll_noting);
     while (!s->due && !s->ready && !interrupted)
-        interrupted = !g_main_context_iteration(NULL, TRUE);
+        g_main_context_iteration(NULL, TRUE);
     if (!s->due)
         g_source_remove(timer);
     if (reader && !s->ready)

@@ -549,6 +549,30 @@ def test_screen():
     check("the terminal is restored", b"\x1b[?1l" in screen.raw, screen.raw[-80:])
 
 
+def test_metrics_screen():
+    """The screen and the server, in one process."""
+    told = Told()
+    told.tell("create a task here")
+    if "without libsoup" in top("--metrics", "127.0.0.1:0", "-b", "-n", 1, "-d", "100ms", told.pid).stderr:
+        return told.quit()
+    path = f"{TMP}/with-screen"
+    screen = Screen(24, 100, "--metrics", "unix:" + path, told.pid)
+    screen.has("here", "F1")
+    screen.resize(12, 60)
+    screen.has("here")
+    for i in range(3):
+        connection = socket.socket(socket.AF_UNIX)
+        connection.connect(path)
+        connection.sendall(b"GET /metrics HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+        while connection.recv(65536):
+            pass
+        told.tell(f"create {i} task another{i}")
+        screen.has(f"another{i}")
+    equal("status", 0, screen.end())
+    check("the socket is removed", not os.path.exists(path))
+    told.quit()
+
+
 def test_actions():
     """Explaining and saving are left to others; the screen comes back."""
     told = Told()
@@ -605,8 +629,8 @@ def test_terminals():
     told.quit()
 
 
-TESTS = [test_report, test_rates, test_finding, test_none, test_metrics, test_metrics_socket, test_screen, test_actions,
-         test_terminals]
+TESTS = [test_report, test_rates, test_finding, test_none, test_metrics, test_metrics_socket, test_screen,
+         test_metrics_screen, test_actions, test_terminals]
 for test in TESTS:
     if len(sys.argv) < 5 or test.__name__[5:] in sys.argv[4:]:
         before = failures
