@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: ISC */
-/* weft top --metrics: an HTTP server for Prometheus, by libsoup. It runs in the wait between two looks. */
+/* weft top --metrics: an HTTP server for Prometheus, by libsoup. It runs in the wait between two looks. Connections are
+ * accepted here, since libsoup 3.2 never closes those that it accepts itself. */
 #include "cli/top.h"
 
 #include <errno.h>
@@ -18,10 +19,14 @@
 #include <libsoup/soup.h>
 
 #define FRESH_NS INT64_C(1000000000) /* what was looked at so long ago is old */
+enum { CONNECTIONS_MAX = 64, IDLE_SECONDS = 120 };
 
 struct top_serve {
     struct top *t;
     SoupServer *server;
+    GSocketService *service; /* accepts connections */
+    unsigned connections;    /* that are open */
+    guint16 port;
     bool local;      /* on the loopback interface */
     char *path;      /* of a socket in the file system, to be removed; or NULL */
     int64_t last_ns; /* of the last look for a request */
@@ -160,6 +165,30 @@ static void remove_old(const char *path, GSocketAddress *address)
         unlink(path);
 }
 
+static void on_closed(gpointer data, GObject *connection)
+{
+    (void)connection;
+    ((struct top_serve *)data)->connections--;
+}
+
+/* A connection beyond the limit is closed at once. */
+static gboolean on_connection(GSocketService *service, GSocketConnection *connection,
+                              GObject *source, gpointer data)
+{
+    struct top_serve *s = data;
+    (void)service;
+    (void)source;
+    if (s->connections >= CONNECTIONS_MAX)
+        return TRUE;
+    s->connections++;
+    g_object_weak_ref(G_OBJECT(connection), on_closed, s);
+    g_socket_set_timeout(g_socket_connection_get_socket(connection), IDLE_SECONDS);
+    g_autoptr(GSocketAddress) local = g_socket_connection_get_local_address(connection, NULL);
+    g_autoptr(GSocketAddress) remote = g_socket_connection_get_remote_address(connection, NULL);
+    soup_server_accept_iostream(s->server, G_IO_STREAM(connection), local, remote, NULL);
+    return TRUE;
+}
+
 static bool listen_at(struct top_serve *s, GSocketAddress *address, GError **error)
 {
     g_autoptr(GSocket) socket =
@@ -168,23 +197,27 @@ static bool listen_at(struct top_serve *s, GSocketAddress *address, GError **err
     const mode_t mask = umask(077); /* a socket in the file system is for this user */
     const bool bound = socket && g_socket_bind(socket, address, TRUE, error);
     umask(mask);
-    return bound && g_socket_listen(socket, error) &&
-           soup_server_listen_socket(s->server, socket, 0, error);
+    if (!bound || !g_socket_listen(socket, error) ||
+        !g_socket_listener_add_socket(G_SOCKET_LISTENER(s->service), socket, NULL, error))
+        return false;
+    g_autoptr(GSocketAddress) local = g_socket_get_local_address(socket, NULL);
+    if (local && G_IS_INET_SOCKET_ADDRESS(local))
+        s->port = g_inet_socket_address_get_port(G_INET_SOCKET_ADDRESS(local));
+    return true;
 }
 
 /* Where it listens; the port may have been 0. */
-static void say_where(const struct top_serve *s, const char *where)
+static void say_where(const struct top_serve *s, const char *where, GSocketAddress *address)
 {
     if (s->path) {
         cli_say("top", "metrics at %s", where);
         return;
     }
-    GSList *uris = soup_server_get_uris(s->server);
-    for (const GSList *l = uris; l; l = l->next) {
-        g_autofree char *uri = g_uri_to_string(l->data);
-        cli_say("top", "metrics at %smetrics", uri);
-    }
-    g_slist_free_full(uris, (GDestroyNotify)g_uri_unref);
+    GInetAddress *inet = g_inet_socket_address_get_address(G_INET_SOCKET_ADDRESS(address));
+    g_autofree char *host = g_inet_address_to_string(inet);
+    const bool brackets = strchr(host, ':') != NULL;
+    cli_say("top", "metrics at http://%s%s%s:%u/metrics", brackets ? "[" : "", host,
+            brackets ? "]" : "", (unsigned)s->port);
 }
 
 struct top_serve *top_serve_begin(struct top *t, const char *where)
@@ -201,6 +234,8 @@ struct top_serve *top_serve_begin(struct top *t, const char *where)
     struct top_serve *s = g_new0(struct top_serve, 1);
     s->t = t;
     s->server = soup_server_new("server-header", "weft", NULL);
+    s->service = g_socket_service_new();
+    g_signal_connect(s->service, "incoming", G_CALLBACK(on_connection), s);
     s->local = !is_path && g_inet_address_get_is_loopback(
                                g_inet_socket_address_get_address(G_INET_SOCKET_ADDRESS(address)));
     if (is_path)
@@ -214,7 +249,7 @@ struct top_serve *top_serve_begin(struct top *t, const char *where)
     }
     s->path = is_path ? g_strdup(where + 5) : NULL;
     if (t->request.batch)
-        say_where(s, where);
+        say_where(s, where, address);
     return s;
 }
 
@@ -222,7 +257,10 @@ void top_serve_end(struct top_serve *s)
 {
     if (!s)
         return;
+    g_socket_service_stop(s->service);
+    g_socket_listener_close(G_SOCKET_LISTENER(s->service));
     soup_server_disconnect(s->server);
+    g_object_unref(s->service);
     g_object_unref(s->server);
     if (s->path)
         unlink(s->path);
