@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #ifdef WEFT_HAS_ZSTD
+#include "read/columns.h"
 #include "read/unpack.h"
 #endif
 
@@ -78,6 +79,8 @@ int weft_input_open(struct weft_input *in, const char *path, struct weft_error *
 #ifdef WEFT_HAS_ZSTD
     if (rc == 0)
         rc = read_unpack(in, err);
+    if (rc == 0)
+        rc = read_columns_open(in, err);
 #endif
     if (rc == 0)
         rc = read_core_open(in, err);

@@ -13,10 +13,11 @@
 
 #include "base/array.h"
 #include "format/bytes.h"
+#include "read/columns.h"
 
 enum {
     LEVEL = 3,
-    FRAME = 1 << 20,
+    FRAME = READ_COLUMNS_HEAD + READ_COLUMNS_ROOM,
     HEAD = 8,  /* of a skippable frame: magic, size */
     ENTRY = 8, /* of the table: sizes of a frame, compressed and not */
     FOOT = 9,  /* of the table: number of entries, flags, magic */
@@ -40,7 +41,7 @@ struct packing {
     ZSTD_CCtx *zstd;
     struct entry *entry;
     uint32_t entries, room;
-    unsigned char *from, *to;
+    unsigned char *from, *to, *block, *again;
     size_t to_size;
     struct weft_error *err;
 };
@@ -68,21 +69,38 @@ static int add_entry(struct packing *p, size_t packed, size_t bytes)
     return 0;
 }
 
+/* Makes a block of what comes next. Returns its size, with the mark before the first one; *used: of how many bytes. */
+static size_t make_block(struct packing *p, uint64_t at, size_t got, size_t *used)
+{
+    const size_t head = at ? 0 : READ_COLUMNS_HEAD;
+    unsigned char *const block = p->block + head;
+    memcpy(p->block, read_columns_mark, head);
+    const size_t size = read_columns_put(block, p->from, got, used);
+    /* What is kept is worth a check. */
+    if (read_columns_get(p->again, block, size) != *used || memcmp(p->again, p->from, *used) != 0)
+        return 0;
+    return head + size;
+}
+
 static int put_frames(struct packing *p)
 {
     int rc = 0;
     for (uint64_t at = 0; rc == 0 && at < p->in->size;) {
-        const ptrdiff_t got = weft_input_read(p->in, p->from, FRAME, at, p->err);
+        size_t used;
+        const ptrdiff_t got = weft_input_read(p->in, p->from, READ_COLUMNS_BLOCK, at, p->err);
         if (got <= 0)
             return (int)got;
-        const size_t n = ZSTD_compress2(p->zstd, p->to, p->to_size, p->from, (size_t)got);
+        const size_t size = make_block(p, at, (size_t)got, &used);
+        if (!size)
+            return weft_error_set(p->err, WEFT_E_FORMAT, at, "cannot be put in order");
+        const size_t n = ZSTD_compress2(p->zstd, p->to, p->to_size, p->block, size);
         if (ZSTD_isError(n))
             return weft_error_set(p->err, WEFT_E_NOMEM, at, "cannot be compressed: %s",
                                   ZSTD_getErrorName(n));
         rc = put(p, p->to, n);
         if (rc == 0)
-            rc = add_entry(p, n, (size_t)got);
-        at += (uint64_t)got;
+            rc = add_entry(p, n, size);
+        at += used;
     }
     return rc;
 }
@@ -120,10 +138,12 @@ int watch_pack(const struct weft_input *in, int fd, uint64_t number, uint64_t *b
 {
     struct packing p = {.in = in, .fd = fd, .err = err, .to_size = ZSTD_compressBound(FRAME)};
     p.zstd = ZSTD_createCCtx();
-    p.from = malloc(FRAME);
+    p.from = malloc(READ_COLUMNS_BLOCK);
+    p.block = malloc(FRAME);
+    p.again = malloc(READ_COLUMNS_BLOCK);
     p.to = malloc(p.to_size);
-    int rc = p.zstd && p.from && p.to ? 0 : weft_no_memory(err);
-    if (rc == 0 && in->size / FRAME >= FRAMES_MAX)
+    int rc = p.zstd && p.from && p.block && p.again && p.to ? 0 : weft_no_memory(err);
+    if (rc == 0 && in->size / READ_COLUMNS_BLOCK >= FRAMES_MAX)
         rc = weft_error_set(err, WEFT_E_LIMIT, WEFT_NO_OFFSET, "is too large");
     if (rc == 0) {
         ZSTD_CCtx_setParameter(p.zstd, ZSTD_c_compressionLevel, LEVEL);
@@ -136,7 +156,7 @@ int watch_pack(const struct weft_input *in, int fd, uint64_t number, uint64_t *b
         rc = put_table(&p);
     *bytes = p.written;
     ZSTD_freeCCtx(p.zstd);
-    weft_free_all(p.entry, p.from, p.to);
+    weft_free_all(p.entry, p.from, p.block, p.again, p.to);
     return rc;
 }
 

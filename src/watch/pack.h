@@ -3,7 +3,7 @@
 
 #include "read/input.h"
 
-/* Compresses in by zstd into fd, an empty file: frames of 1 MiB each, a mark with that number, and a table of the frames as
+/* Compresses in by zstd into fd, an empty file: the blocks of read/columns.h, a frame each, a mark with that number, and a table of the frames as
  * in zstd's seekable format. *bytes: what was written. Returns 0 or a negative WEFT_E code. */
 int watch_pack(const struct weft_input *in, int fd, uint64_t number, uint64_t *bytes,
                struct weft_error *err);

@@ -16,6 +16,8 @@
 #include <cmocka.h>
 
 #include "base/glob.h"
+#include "format/packet.h"
+#include "read/columns.h"
 #include "read/input.h"
 #include "read/reader.h"
 #include "watch/condition.h"
@@ -426,8 +428,112 @@ static void wide_windows_are_refused(void **state)
     assert_non_null(strstr(err.text, "zstd"));
 }
 
+/* ---- Columns ---- */
+
+static unsigned char *block, *again;
+
+static size_t there_and_back(const unsigned char *from, size_t size, size_t *block_size)
+{
+    size_t used = 0;
+    *block_size = read_columns_put(block, from, size, &used);
+    assert_true(used > 0 && used <= size && *block_size <= READ_COLUMNS_ROOM);
+    assert_int_equal(read_columns_get(again, block, *block_size), used);
+    assert_memory_equal(again, from, used);
+    return used;
+}
+
+static uint64_t next_random(uint64_t *state)
+{
+    return *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+}
+
+static void columns_give_back_any_bytes(void **state)
+{
+    (void)state;
+    uint64_t seed = 1;
+    size_t size, got = 0;
+    unsigned char *bytes = malloc(READ_COLUMNS_BLOCK);
+    struct weft_input in = record("f.weft");
+    struct weft_error err;
+    assert_non_null(bytes);
+    got = (size_t)weft_input_read(&in, bytes, READ_COLUMNS_BLOCK, 0, &err);
+    assert_true(got > 500000);
+    there_and_back(bytes, got, &size);
+    there_and_back(bytes, got - 12345, &size);
+    there_and_back(bytes, 1, &size);
+    /* Damage in many places: headers and forms say anything. */
+    for (int i = 0; i < 300; i++) {
+        for (int k = 0; k < 20; k++)
+            bytes[next_random(&seed) % got] = (unsigned char)(next_random(&seed) >> 56);
+        there_and_back(bytes, got, &size);
+    }
+    /* Nothing but the beginnings of packets, which makes the most runs. */
+    for (size_t i = 0; i + 160 <= got; i += 160) {
+        const struct weft_packet_header h = {.magic = WEFT_PACKET_MAGIC,
+                                             .signature = WEFT_PACKET_SIGNATURE,
+                                             .class = WEFT_PACKET_EVENTS,
+                                             .header_bytes = WEFT_EVENTS_HEADER_V1_0,
+                                             .packet_bits = UINT64_C(8) * 160,
+                                             .content_bits = UINT64_C(8) * 160};
+        memcpy(bytes + i, &h, sizeof h);
+    }
+    there_and_back(bytes, got, &size);
+    weft_input_close(&in);
+    free(bytes);
+}
+
+static void damaged_blocks_do_no_harm(void **state)
+{
+    (void)state;
+    uint64_t seed = 2;
+    size_t size;
+    unsigned char *bytes = malloc(200000);
+    struct weft_input in = record("g.weft");
+    struct weft_error err;
+    assert_non_null(bytes);
+    assert_int_equal(weft_input_read(&in, bytes, 200000, in.size / 2 / 65536 * 65536, &err),
+                     200000);
+    there_and_back(bytes, 200000, &size);
+    for (int i = 0; i < 2000; i++) {
+        unsigned char *exact = malloc(size);
+        assert_non_null(exact);
+        memcpy(exact, block, size);
+        for (int k = 0; k < 3; k++)
+            exact[next_random(&seed) % (k ? size : 64)] = (unsigned char)(next_random(&seed) >> 56);
+        assert_true(read_columns_get(again, exact, size) <= READ_COLUMNS_BLOCK);
+        assert_int_equal(read_columns_get(again, exact, size - 1), 0);
+        free(exact);
+    }
+    weft_input_close(&in);
+    free(bytes);
+}
+
+/* Decompressed by zstd -d, it is read, too; cut, it is an error. */
+static void columns_are_read_without_zstd(void **state)
+{
+    (void)state;
+    static const unsigned char none[] = {'w', 'e', 'f', 't', 'c', 'o', 'l', 1, 9, 0};
+    struct weft_error err;
+    size_t size;
+    unsigned char *file = malloc(READ_COLUMNS_HEAD + READ_COLUMNS_ROOM), bytes[1000];
+    assert_non_null(file);
+    memset(bytes, 'x', sizeof bytes);
+    there_and_back(bytes, sizeof bytes, &size);
+    memcpy(file, read_columns_mark, READ_COLUMNS_HEAD);
+    memcpy(file + READ_COLUMNS_HEAD, block, size);
+    assert_int_equal(open_bytes(file, READ_COLUMNS_HEAD + size, &err), 0);
+    assert_int_equal(open_bytes(file, READ_COLUMNS_HEAD + size - 1, &err), WEFT_E_FORMAT);
+    assert_int_equal(err.offset, READ_COLUMNS_HEAD);
+    assert_int_equal(open_bytes(none, sizeof none, &err), WEFT_E_FORMAT);
+    free(file);
+}
+
 int main(void)
 {
+    block = malloc(READ_COLUMNS_ROOM);
+    again = malloc(READ_COLUMNS_BLOCK);
+    if (!block || !again)
+        return 1;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(conditions_of_each_kind),
         cmocka_unit_test(rates),
@@ -442,6 +548,9 @@ int main(void)
         cmocka_unit_test(every_cut_is_an_error),
         cmocka_unit_test(bombs_are_refused),
         cmocka_unit_test(wide_windows_are_refused),
+        cmocka_unit_test(columns_give_back_any_bytes),
+        cmocka_unit_test(damaged_blocks_do_no_harm),
+        cmocka_unit_test(columns_are_read_without_zstd),
     };
     return cmocka_run_group_tests(tests, make_folder, drop_folder);
 }
