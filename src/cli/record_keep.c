@@ -50,7 +50,7 @@ _Noreturn static void watch(struct manager *m, pid_t pid, struct weft_input *in,
                             int control)
 {
     struct cli_watcher_target t = {
-        .pid = pid, .in = *in, .path = path, .from_start = true, .control = control};
+        .pid = pid, .in = *in, .path = path, .from_start = true, .quiet = true, .control = control};
     static const int ours[] = {SIGUSR1, SIGUSR2, SIGURG, SIGWINCH, SIGALRM, SIGIO};
     for (unsigned i = 0; i < sizeof ours / sizeof *ours; i++)
         signal(ours[i], SIG_DFL);

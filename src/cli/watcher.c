@@ -338,9 +338,10 @@ enum cli_watcher_end cli_watcher_follow(struct cli_watcher *w, struct cli_watche
         return w->stop ? CLI_WATCH_STOPPED : CLI_WATCH_ENDED;
     look(&f);
     name_program(w);
-    cli_watcher_say(w, CLI_SAY_INFO, NULL, "watching %s, process %d (%s): %s", w->program,
-                    (int)w->pid, cli_shown(t->path).text,
-                    cli_many(w->conditions, "condition").text);
+    if (!t->quiet)
+        cli_watcher_say(w, CLI_SAY_INFO, NULL, "watching %s, process %d (%s): %s", w->program,
+                        (int)w->pid, cli_shown(t->path).text,
+                        cli_many(w->conditions, "condition").text);
     while (!f.ended && !f.stopped && !w->stop) {
         cli_watcher_jobs(w, false);
         f.next_ns = weft_monotonic_ns() + f.interval_ns;

@@ -72,6 +72,7 @@ struct cli_watcher_target {
     struct weft_input in; /* its trace, taken over */
     const char *path;     /* … to be shown */
     bool from_start;      /* what happened before the first look counts, too */
+    bool quiet;           /* it is not said that it is watched */
     /* -1, or where an int comes from when the process has ended: how, as waitpid says it */
     int control;
 };
