@@ -320,7 +320,7 @@ static bool is_due(struct cli_watcher *w, int64_t now)
     for (unsigned i = 0; i < w->conditions; i++)
         if (w->waiting.count[i] && (!w->last_ns[i] || now - w->last_ns[i] >= w->k->every_ns))
             return true;
-    return now - w->last_any_ns >= SECOND && is_pressed(w);
+    return now - w->last_any_ns >= SECOND / 4 && is_pressed(w);
 }
 
 /* ---- Explaining, and the command ---- */
