@@ -114,6 +114,7 @@ void info_samples_print(const struct weft_profile *p)
     }
     putchar('\n');
     free(count);
+    put("overwritten", p->overwritten, " older ones");
     put("lost", p->lost, "");
     put("lost", p->lost_other, " records of other things: switches, mappings");
     if (p->switches_until_ns)
@@ -162,9 +163,9 @@ json_t *info_samples_json(const struct weft_profile *p, const struct weft_reader
 {
     if (!p)
         return json_null();
-    return CLI_OBJECT("count", p->samples, CLI_FIELDS(p, lost, lost_other), "switches_until_ns",
-                      cli_json_if(p->switches_until_ns, p->switches_until_ns), "skipped",
-                      p->skipped, "away", p->absences, CLI_FIELDS(p, interrupts, first_ns, last_ns),
-                      "packets", f->sample_packets, "bytes", f->sample_bytes, "events",
-                      sources_json(p), "threads", threads_json(p));
+    return CLI_OBJECT(
+        "count", p->samples, CLI_FIELDS(p, overwritten, lost, lost_other), "switches_until_ns",
+        cli_json_if(p->switches_until_ns, p->switches_until_ns), "skipped", p->skipped, "away",
+        p->absences, CLI_FIELDS(p, interrupts, first_ns, last_ns), "packets", f->sample_packets,
+        "bytes", f->sample_bytes, "events", sources_json(p), "threads", threads_json(p));
 }

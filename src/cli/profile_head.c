@@ -58,12 +58,13 @@ static void say_samples(const struct cli_profile_view *v)
         return;
     const bool timed = s->unit == WEFT_UNIT_NS;
     say("samples",
-        "{samples} of {name}[, one for each {length} of CPU time][, one for each {count}][; {lost} "
-        "more ({share}) were lost, for lack of space][; none lost{none?}]",
+        "{samples} of {name}[, one for each {length} of CPU time][, one for each {count}][; {old} "
+        "older ones were overwritten][; {lost} more ({share}) were lost, for lack of space][; none "
+        "lost{none?}]",
         AMOUNT(samples, f->samples), TEXT(name, name_of(p, s).text),
         LENGTH(length, timed ? s->period : 0),
-        AMOUNT(count, !timed && s->period > 1 ? s->period : 0), AMOUNT(lost, p->lost),
-        TEXT(share, cli_profile_share(p->lost, p->lost + f->samples).text),
+        AMOUNT(count, !timed && s->period > 1 ? s->period : 0), AMOUNT(old, p->overwritten),
+        AMOUNT(lost, p->lost), TEXT(share, cli_profile_share(p->lost, p->lost + f->samples).text),
         FLAG(none, p->lost == 0));
 }
 

@@ -42,8 +42,9 @@ static json_t *measured_json(const struct cli_profile_view *v)
 {
     const struct cli_profile_facts *f = &v->facts;
     uint64_t until = v->p->switches_until_ns;
-    return CLI_OBJECT("event", event_json(v), "samples", f->samples, "total", f->total, "lost",
-                      v->p->lost, "lost_other", v->p->lost_other, "switches_until_ns",
+    return CLI_OBJECT("event", event_json(v), "samples", f->samples, "total", f->total,
+                      "overwritten", v->p->overwritten, "lost", v->p->lost, "lost_other",
+                      v->p->lost_other, "switches_until_ns",
                       until ? json_integer(weft_model_time(
                                   until, v->p->model ? v->p->model->first_ns : v->p->first_ns))
                             : json_null(),

@@ -36,9 +36,10 @@ struct request {
     const char *output;
     uint64_t bytes, pending; /* 0: the library's default */
     bool force, memory, off_cpu, xen, sized;
-    uint32_t hz;       /* 0: no samples */
-    unsigned runtimes; /* bits as from cli_runtimes_parse */
-    char **argv;       /* of the program */
+    uint32_t hz;            /* 0: no samples */
+    uint64_t samples_bytes; /* of the samples; 0: as many as there are */
+    unsigned runtimes;      /* bits as from cli_runtimes_parse */
+    char **argv;            /* of the program */
     struct cli_keep keep;
     bool keeps;
     struct cli_watcher *watcher; /* or NULL: nothing is kept */
@@ -111,6 +112,10 @@ static const struct cli_option options[] = {
                "also look HZ times a second (1000) where the program is: what the CPU did, and for "
                "which promise; see weft profile. weft sample has more options",
                .alone = "1000", .least = 1),
+    CLI_SIZE("sample-size", request.samples_bytes, "SIZE",
+             "with --sample: how much of the samples is kept, at least 256K; the oldest are "
+             "overwritten",
+             .least = WEFT_SAMPLES_RING_LEAST, .most = MAX_BYTES, .shown = "all"),
     CLI_FLAG("off-cpu", request.off_cpu,
              "with --sample: record when threads leave their cores, also if they do so very often; "
              "else that is given up when it costs too much"),
@@ -152,6 +157,8 @@ static void check(struct request *r)
         r->bytes = r->xen ? DEFAULT_XEN_BYTES : DEFAULT_BYTES;
     if (r->off_cpu && !r->hz)
         cli_misuse("record", "--off-cpu is for --sample");
+    if (r->samples_bytes && !r->hz)
+        cli_misuse("record", "--sample-size is for --sample");
     if (r->xen && (output || r->force || r->memory || r->hz || r->pending))
         cli_misuse("record", "--xen records into no file: -o, --pending, --force, --memory and "
                              "--sample are not for it");
@@ -368,7 +375,7 @@ static bool begin_samples(struct cli_sampling *s, const struct request *r,
                                            .all_switches = r->off_cpu};
     snprintf(path, sizeof path, "%s.samples", place->path);
     if (cli_sampling_check(path, path) && cli_sampling_open(s, "--sample", &o) &&
-        cli_sampling_create(s, path, &o, r->argv))
+        cli_sampling_create(s, path, &o, r->samples_bytes, r->argv))
         return true;
     cli_say("--sample", "the program runs on without samples");
     cli_sampling_close(s);

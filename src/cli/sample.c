@@ -16,11 +16,13 @@
 #define DEFAULT_PATH "weft.samples"
 #define DEFAULT_HZ 1000
 #define DWARF_MAX 65528
+#define RING_MOST (UINT64_C(1) << 40)
 
 struct request {
     struct weft_sampler_options sampler;
     const char *output, *count;
     int64_t duration_ns; /* 0: no end */
+    uint64_t ring_bytes; /* 0: the file grows */
     bool all, no_symbols;
     char **argv; /* of the program, or NULL */
 };
@@ -51,6 +53,9 @@ static const struct cli_option options[] = {
     CLI_TEXT("output", request.output, "FILE",
              "the samples. An older trace of that name is kept as FILE.old", .letter = 'o',
              .shown = DEFAULT_PATH, .completes = "samples|weft|trace"),
+    CLI_SIZE("size", request.ring_bytes, "SIZE",
+             "of the file, from 256K to 1T; when it is full, the oldest samples are overwritten",
+             .least = WEFT_SAMPLES_RING_LEAST, .most = RING_MOST, .shown = "it grows"),
     CLI_NUMBER("frequency", request.sampler.frequency, "HZ", "samples a second", .letter = 'F',
                .least = 1, .shown = "1000"),
     CLI_TEXT("count", request.count, "PERIOD",
@@ -202,7 +207,8 @@ static int begin(struct cli_sampling *s, struct request *r, struct end *e)
     if (o->scope == WEFT_SAMPLE_COMMAND)
         o->process = (uint32_t)pid;
     e->child = r->argv;
-    bool ready = cli_sampling_open(s, "sample", o) && cli_sampling_create(s, r->output, o, r->argv);
+    bool ready = cli_sampling_open(s, "sample", o) &&
+                 cli_sampling_create(s, r->output, o, r->ring_bytes, r->argv);
     if (ready && o->scope != WEFT_SAMPLE_COMMAND && weft_sampler_start(s->sampler) < 0)
         ready = cli_say("sample", "out of memory");
     if (!ready && r->argv)

@@ -83,10 +83,11 @@ bool cli_sampling_open(struct cli_sampling *s, const char *name,
 }
 
 bool cli_sampling_create(struct cli_sampling *s, const char *path,
-                         const struct weft_sampler_options *o, char *const *argv)
+                         const struct weft_sampler_options *o, uint64_t ring_bytes,
+                         char *const *argv)
 {
     struct weft_error err;
-    struct weft_samples_facts facts = {.process = o->process};
+    struct weft_samples_facts facts = {.process = o->process, .ring_bytes = ring_bytes};
     const char *event = o->event ? o->event : weft_sampler_event(0);
     struct weft_source source = {.unit = weft_sampler_unit(o->event),
                                  .frequency = o->period ? 0 : o->frequency,
@@ -249,6 +250,8 @@ bool cli_sampling_end(struct cli_sampling *s, bool symbols, struct cli_sampled *
         fine = put_symbols(s, p);
     if (p)
         weft_profile_free(p);
+    const uint64_t gone = weft_samples_overwritten(s->file);
+    c->kept = c->samples > gone ? c->samples - gone : 0;
     int rc = weft_samples_end(s->file, &err);
     s->file = NULL;
     if (rc < 0 && fine)
@@ -288,6 +291,8 @@ static void tell_counts(const struct cli_sampled *c)
         fputs(" are in the file; it ends there, for it could not be written", stderr);
         return;
     }
+    if (c->kept < c->samples)
+        fprintf(stderr, "; the last %s are kept", weft_count(c->kept).text);
     fprintf(stderr, "; %s lost", weft_count(c->by.lost).text);
     if (c->by.lost_switches && !c->by.given_up_ns)
         fprintf(stderr, ", and %s of switches", cli_many(c->by.lost_switches, "record").text);

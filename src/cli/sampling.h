@@ -25,16 +25,19 @@ struct cli_sampling {
 struct cli_sampled {
     struct weft_sampler_counts by; /* the sampler */
     uint64_t samples, threads, own, span_ns;
-    bool cut; /* the file could not be completed: samples and span describe what it contains */
+    uint64_t kept; /* samples that are in the file: of a ring the others were overwritten */
+    bool cut;      /* the file could not be completed: samples and span describe what it contains */
 };
 
 /* Opens the sampler; on failure prints why and returns false. Its notes are printed. */
 bool cli_sampling_open(struct cli_sampling *s, const char *name,
                        const struct weft_sampler_options *o);
 
-/* Begins a file of samples under a name next to path; cli_sampling_settle renames it to path. On failure prints why. */
+/* Begins a file of samples under a name next to path; cli_sampling_settle renames it to path. ring_bytes: 0, or how
+ * large the file may become. On failure prints why. */
 bool cli_sampling_create(struct cli_sampling *s, const char *path,
-                         const struct weft_sampler_options *o, char *const *argv);
+                         const struct weft_sampler_options *o, uint64_t ring_bytes,
+                         char *const *argv);
 
 /* Gives the file its name; an existing trace becomes FILE.old. On failure prints why. */
 bool cli_sampling_settle(struct cli_sampling *s);

@@ -16,6 +16,13 @@ struct weft_samples_header {
     uint8_t boot_id[16];              /* of the system whose clock it is; zeros: not known */
 };
 
+/* Follows the header of a packet of a ring of samples, if header_bytes says so: what all packets before this one had,
+ * also those that are overwritten. Such a packet has all that is needed to name its samples: the threads, the mappings
+ * and how their processes began are repeated in it, with the times that they had at first. */
+struct weft_samples_before {
+    uint64_t samples, lost, lost_other;
+};
+
 /* Every record begins with this. bytes, a multiple of 8, leads to the next record. */
 struct weft_record_head {
     uint8_t kind;   /* enum weft_record_kind; unknown kinds are skipped and counted */
@@ -176,6 +183,7 @@ struct weft_symbol_frame {
 };
 
 _Static_assert(sizeof(struct weft_samples_header) == 88, "docs/format.md");
+_Static_assert(sizeof(struct weft_samples_before) == 24, "docs/format.md");
 _Static_assert(sizeof(struct weft_record_head) == 8, "docs/format.md");
 _Static_assert(sizeof(struct weft_record_text) == 16, "docs/format.md");
 _Static_assert(sizeof(struct weft_record_source) == 24, "docs/format.md");

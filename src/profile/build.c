@@ -156,8 +156,19 @@ uint32_t profile_generation(struct weft_profile *p, uint32_t process, uint64_t t
     return time_ns >= r->since_ns ? r->generation : r->generation - 1;
 }
 
+/* The packets of a ring repeat it. */
+static bool is_repeated(const struct weft_profile *p, uint32_t process, uint64_t time_ns)
+{
+    const struct weft_profile_build *b = p->build;
+    const uint32_t at = weft_table_get(&b->reneweds_by, b->renewed, sizeof *b->renewed,
+                                       sizeof process, &process, b->seed);
+    return at != UINT32_MAX && b->renewed[at].since_ns == time_ns;
+}
+
 void weft_profile_exec(struct weft_profile *p, uint32_t process, uint64_t time_ns)
 {
+    if (process != UINT32_MAX && is_repeated(p, process, time_ns))
+        return;
     if (process != UINT32_MAX && renew(p, process, time_ns))
         add_change(p, process, UINT32_MAX, WEFT_NONE, time_ns);
 }

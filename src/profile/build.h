@@ -18,6 +18,7 @@ uint32_t weft_profile_add_source(struct weft_profile *p, const struct weft_sourc
 /* m->to_ns is ignored: a mapping lasts until a later one of the process overlaps it, or the process
  * runs another program (weft_profile_exec). */
 uint32_t weft_profile_add_mapping(struct weft_profile *p, const struct weft_mapping *m);
+/* The same once more, for a process that began anew at that time, changes nothing. */
 void weft_profile_exec(struct weft_profile *p, uint32_t process, uint64_t time_ns);
 
 /* A forked process begins with its parent's mappings. */

@@ -60,6 +60,9 @@ struct weft_profile_build {
     bool no_memory;             /* there was none once: nothing is added any more */
     struct profile_away *away;  /* parallel to p->thread, as far as switches are known */
     uint32_t aways, away_room;
+    /* Of the packets of the trace that is being loaded, so far: samples, also overwritten ones; and what was lost
+     * before it. */
+    uint64_t seen, lost_at, lost_other_at;
 };
 
 /* The last switch of a thread. */

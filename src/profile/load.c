@@ -188,6 +188,7 @@ static bool find_stack(struct packet *k, uint32_t node, uint32_t process, uint32
 static void take_sample(struct packet *k, const void *record)
 {
     const struct weft_record_sample *r = record;
+    k->p->build->seen++;
     struct weft_sample s = {
         .time_ns = r->time_ns, .value = r->value, .core = r->core, .flags = r->head.flags};
     bool cut = false;
@@ -262,12 +263,17 @@ static void take_exit(struct packet *k, const void *record)
     profile_switch_exit(k->p, thread, r->time_ns);
 }
 
+static uint64_t add_up(uint64_t a, uint64_t b)
+{
+    return a < UINT64_MAX - b ? a + b : UINT64_MAX;
+}
+
 static void take_lost(struct packet *k, const void *record)
 {
     const struct weft_record_lost *r = record;
     struct weft_profile *p = k->p;
     uint64_t *lost = r->head.flags & WEFT_LOST_OTHER ? &p->lost_other : &p->lost;
-    *lost = r->count < UINT64_MAX - *lost ? *lost + r->count : UINT64_MAX;
+    *lost = add_up(*lost, r->count);
     if (r->head.flags & WEFT_LOST_SWITCHES &&
         (!p->switches_until_ns || r->time_ns < p->switches_until_ns))
         p->switches_until_ns = r->time_ns;
@@ -395,6 +401,21 @@ static void free_packet(struct packet *k)
     weft_free_all(k->text, k->source, k->node, k->object, k->known, k->frame, k->known_by.slot);
 }
 
+/* What packets before this one had, also those that are overwritten. Packets come in their order. */
+static void take_before(struct packet *k, const struct weft_samples_before *before)
+{
+    struct weft_profile *p = k->p;
+    struct weft_profile_build *b = p->build;
+    if (before->samples > b->seen) {
+        p->overwritten = add_up(p->overwritten, before->samples - b->seen);
+        b->seen = before->samples;
+    }
+    const uint64_t lost = add_up(b->lost_at, before->lost),
+                   other = add_up(b->lost_other_at, before->lost_other);
+    p->lost = lost > p->lost ? lost : p->lost;
+    p->lost_other = other > p->lost_other ? other : p->lost_other;
+}
+
 int weft_profile_load_packet(struct weft_profile *p, const void *packet, size_t bytes, uint64_t at,
                              struct weft_error *err)
 {
@@ -422,6 +443,11 @@ int weft_profile_load_packet(struct weft_profile *p, const void *packet, size_t 
     static const uint8_t unknown[sizeof p->boot_id];
     if (memcmp(p->boot_id, unknown, sizeof unknown) == 0)
         memcpy(p->boot_id, h.boot_id, sizeof p->boot_id);
+    struct weft_samples_before before;
+    if (h.packet.header_bytes >= sizeof h + sizeof before) {
+        memcpy(&before, (const char *)packet + sizeof h, sizeof before);
+        take_before(&k, &before);
+    }
     add_text(&k, "", 0);
     APPEND(&k, k.node, k.nodes, k.node_room, (struct node){.depth = 0});
     take_records(&k);
@@ -436,6 +462,9 @@ int weft_profile_load_trace(struct weft_profile *p, struct weft_reader *r, struc
     const void *packet;
     uint64_t offset;
     ptrdiff_t bytes;
+    p->build->seen = 0;
+    p->build->lost_at = p->lost;
+    p->build->lost_other_at = p->lost_other;
     while ((bytes = weft_reader_next_samples(r, &packet, &offset, err)) > 0) {
         struct weft_error odd;
         int rc = weft_profile_load_packet(p, packet, (size_t)bytes, offset, &odd);

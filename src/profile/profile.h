@@ -122,6 +122,7 @@ struct weft_profile {
     uint64_t first_ns, last_ns;     /* of samples, absences and interrupts */
     uint64_t lost;                  /* samples lost for lack of space */
     uint64_t lost_other;            /* other records: switches, mappings */
+    uint64_t overwritten;           /* samples that were in a ring once */
     /* from this time on there were too many to record; 0: no such time */
     uint64_t switches_until_ns;
     uint64_t skipped;                /* records that could not be understood … */

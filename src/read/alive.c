@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 #include "read/alive.h"
 
+#include <errno.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include "format/process.h"
@@ -27,6 +29,16 @@ bool weft_facts_alive_as(const struct weft_facts_header *facts, uint32_t pid)
     uint8_t id[16];
     return facts->state == WEFT_TRACE_RECORDING && start != 0 && format_boot_id(id) &&
            memcmp(id, facts->boot_id, sizeof id) == 0 && format_process_start(pid) == start;
+}
+
+bool weft_facts_sampling(const struct weft_facts_header *facts, int fd)
+{
+    if (fd < 0 || facts->state != WEFT_TRACE_RECORDING || facts->process_start)
+        return false;
+    if (flock(fd, LOCK_SH | LOCK_NB) < 0)
+        return errno == EWOULDBLOCK;
+    flock(fd, LOCK_UN);
+    return false;
 }
 
 bool weft_facts_alive(const struct weft_facts_header *facts)

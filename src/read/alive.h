@@ -18,6 +18,10 @@ bool weft_facts_alive(const struct weft_facts_header *facts);
  * and so do its facts. */
 bool weft_facts_alive_as(const struct weft_facts_header *facts, uint32_t pid);
 
+/* Returns true if fd is a file of weft sample's whose writer still has it open: such a file is locked, and does not say
+ * when the sampled process started. */
+bool weft_facts_sampling(const struct weft_facts_header *facts, int fd);
+
 /* The boot id of the running system. Returns false, and sets zeros, if it is not known. */
 bool weft_boot_id(uint8_t id[16]);
 

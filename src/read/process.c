@@ -7,7 +7,7 @@
 #include "read/alive.h"
 #include "read/weft.h"
 
-static enum weft_ended how_it_ended(const struct weft_facts_header *h)
+static enum weft_ended how_it_ended(const struct weft_facts_header *h, int fd)
 {
     if (h->state == WEFT_TRACE_STOPPED)
         return WEFT_ENDED_STOPPED;
@@ -15,6 +15,8 @@ static enum weft_ended how_it_ended(const struct weft_facts_header *h)
         return WEFT_ENDED_SAVED;
     if (h->state == WEFT_TRACE_KILLED)
         return WEFT_ENDED_KILLED;
+    if (weft_facts_sampling(h, fd))
+        return WEFT_ENDED_RUNNING;
     if (h->state != WEFT_TRACE_RECORDING || !h->pid)
         return WEFT_ENDED_UNKNOWN;
     return weft_facts_alive(h) ? WEFT_ENDED_RUNNING : WEFT_ENDED_KILLED;
@@ -93,7 +95,7 @@ static void copy_counts(struct weft_file *f, const struct weft_facts_header *h)
     f->pool_packet_bytes = h->event_packet_bytes;
     f->pool_at = h->events_at;
     f->pool_packets = h->event_packet_bytes ? h->event_packets : 0;
-    facts->ended = how_it_ended(h);
+    facts->ended = how_it_ended(h, f->common.input.fd);
 }
 
 void read_process_pause(struct weft_file *f)

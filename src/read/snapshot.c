@@ -27,6 +27,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "read/alive.h"
 #include "read/snapshot_parts.h"
 
 /* Attempts, if most packets are overwritten before they are copied. A malicious writer can make the
@@ -53,6 +54,7 @@ static int begin_again(struct weft_snapshot *s, off_t start)
 {
     const struct weft_snapshot anew = {.in = s->in,
                                        .keeps_state = s->keeps_state,
+                                       .sampling = s->sampling,
                                        .out = s->out,
                                        .err = s->err,
                                        .leaves_holes = s->leaves_holes};
@@ -109,6 +111,7 @@ int weft_snapshot_begin(struct weft_snapshot **out, const struct weft_input *in,
         s->live = in->writer == WEFT_WRITER_ALIVE;
     else if (rc == 0)
         rc = read_snapshot_look(s);
+    s->sampling = rc > 0 && !s->mirage && s->has_facts && weft_facts_sampling(&s->facts, in->fd);
     if (rc > 0)
         *out = s;
     else

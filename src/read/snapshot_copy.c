@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "format/samples.h"
 #include "read/snapshot_parts.h"
 #include "read/wall.h"
 
@@ -255,6 +256,8 @@ static bool is_whole(const struct weft_snapshot *s)
 /* When it was copied, on the clock of the process, if that is known. */
 static uint64_t until_ns(const struct weft_snapshot *s, const struct weft_facts_header *f)
 {
+    if (s->sampling)
+        return (uint64_t)weft_monotonic_ns();
     if (s->in->writer == WEFT_WRITER_ALIVE)
         return s->live ? read_until_ns(f, &s->pair, s->newest, s->now_real_ns) : 0;
     if (s->in->writer == WEFT_WRITER_PROCESS && (s->live || read_snapshot_alive(s, f)))
@@ -360,6 +363,25 @@ static ptrdiff_t pack_roll(struct weft_snapshot *s, ptrdiff_t size)
     return (ptrdiff_t)(h.numbers_at + used * 8);
 }
 
+/* In a ring, it may be overwritten meanwhile; then those that were before it are known to be missing. */
+static int copy_samples(struct weft_snapshot *s, const struct piece *p)
+{
+    struct weft_samples_header h, after;
+    int rc = read_whole(s->in, &h, sizeof h, p->at, s->err);
+    if (rc <= 0 || !format_is_packet(&h.packet) || h.packet.class != p->class)
+        return rc < 0 ? rc : 0;
+    uint64_t bytes = h.packet.packet_bits / 8 < p->room ? h.packet.packet_bits / 8 : p->room;
+    if (h.packet.content_bits / 8 >= sizeof h && h.packet.content_bits / 8 < bytes)
+        bytes = h.packet.content_bits / 8;
+    const ptrdiff_t n = read_snapshot_get(s, p->at, bytes);
+    rc = n < 0 ? (int)n : read_whole(s->in, &after, sizeof after, p->at, s->err);
+    if (rc <= 0 || n < (ptrdiff_t)sizeof h)
+        return rc < 0 ? rc : 0;
+    const bool same = after.packet.class == p->class && after.sequence == h.sequence;
+    memcpy(s->buffer, &h, sizeof h);
+    return same ? write_buffered(s, (uint64_t)n) : 0;
+}
+
 static int copy_other(struct weft_snapshot *s, const struct piece *p)
 {
     struct weft_packet_header h;
@@ -369,6 +391,8 @@ static int copy_other(struct weft_snapshot *s, const struct piece *p)
         return n < 0 ? (int)n : 0;
     if (p->class == WEFT_PACKET_PENDING)
         return copy_pending(s, p, &h);
+    if (p->class == WEFT_PACKET_SAMPLES)
+        return copy_samples(s, p);
     int rc = used_of(s, p, &h, &bytes);
     rc = rc < 0 ? rc : read_scan_reserve(s, bytes + WEFT_SIGHT_TEXT);
     n = rc < 0 ? rc : read_snapshot_get(s, p->at, bytes);

@@ -133,6 +133,7 @@ struct weft_snapshot {
     struct weft_facts_header facts; /* the facts at the beginning of the file, if there are any */
     bool has_facts, recording, live;
     bool keeps_state; /* the facts in the copy keep the state of the source's */
+    bool sampling;    /* it is being written by weft sample */
     /* CLOCK_REALTIME at the moment; only for a live trace of another machine */
     uint64_t now_real_ns;
     struct until_pair pair; /* from the newest packet */

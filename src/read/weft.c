@@ -233,18 +233,12 @@ static bool fits(struct weft_file *f, const struct read_packet *p, uint64_t most
     return false;
 }
 
-/* Packets of samples are handed out whole. The profile knows what is in them. */
 static int add_samples(struct weft_file *f, const struct read_packet *p, struct weft_error *err)
 {
-    struct samples *s = &f->samples;
     if (!has_header(f, p, sizeof(struct weft_samples_header)) ||
         !fits(f, p, WEFT_SAMPLES_MAX, "samples"))
         return 0;
-    f->common.facts.sample_packets++;
-    f->common.facts.sample_bytes += p->content;
-    return read_packets_append(&s->place, &s->places, &s->room, sizeof *s->place,
-                               &(struct place){p->offset, p->size, p->content, p->h.header_bytes},
-                               p->offset, err);
+    return read_samples_add(f, p, err);
 }
 
 static int add_ocaml(struct weft_file *f, const struct read_packet *p, struct weft_error *err)
@@ -489,6 +483,7 @@ static int open_weft(struct weft_reader *r, struct weft_error *err)
     describe_clock(f);
     if (goes_on && !leave_out_seen(f))
         return weft_no_memory(err);
+    read_samples_sort(f);
     rc = goes_on ? 0 : read_pending_load(f, err);
     if (rc == 0)
         rc = read_merge_begin(f, err);
@@ -499,34 +494,6 @@ static ptrdiff_t next_events(struct weft_reader *r, struct weft_error *err)
 {
     struct weft_file *f = (struct weft_file *)r;
     return f->drained.on ? read_ocaml_next(&f->drained.o, err) : read_merge_next(r, err);
-}
-
-static ptrdiff_t next_samples(struct weft_reader *r, const void **packet, uint64_t *offset,
-                              struct weft_error *err)
-{
-    struct samples *s = &((struct weft_file *)r)->samples;
-    *packet = NULL;
-    while (s->next < s->places) {
-        const struct place *p = &s->place[s->next++];
-        *offset = p->offset;
-        if (p->content > s->packet_room) {
-            unsigned char *grown = realloc(s->packet, (size_t)p->content);
-            if (!grown)
-                return weft_error_set(err, WEFT_E_NOMEM, p->offset,
-                                      "out of memory for a packet of samples");
-            s->packet = grown;
-            s->packet_room = (size_t)p->content;
-        }
-        ptrdiff_t got = weft_input_read(&r->input, s->packet, (size_t)p->content, p->offset, err);
-        if (got < (ptrdiff_t)p->header_bytes && got >= 0) {
-            read_reader_problem(r, p->offset + (uint64_t)got, 0,
-                                "the file became shorter while it was read");
-            continue;
-        }
-        *packet = s->packet;
-        return got;
-    }
-    return 0;
 }
 
 static void fini(struct weft_reader *r)
@@ -556,7 +523,7 @@ const struct weft_reader_format read_weft_format = {
     .has_packets = true,
     .index = open_weft,
     .next = next_events,
-    .next_samples = next_samples,
+    .next_samples = read_samples_next,
     .was_overwritten = read_pending_overwritten,
     .fini = fini,
 };

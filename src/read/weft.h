@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* The reader of weft's own traces; internal.
- *   weft.c     finds the packets and puts them in order; the table of streams; packets of samples
+ *   weft.c     finds the packets and puts them in order; the table of streams
+ *   samples.c  packets of samples
  *   merge.c    reads packets and hands out their events in order of time
  *   process.c  the packet of facts
  *   texts.c    texts and sites
@@ -121,9 +122,14 @@ struct pending {
     struct endings *endings; /* or NULL: all endings are there */
 };
 
-/* Packets of samples, in the order of the file. */
+struct sample_place {
+    struct place in;
+    uint64_t sequence;
+};
+
+/* Packets of samples, in their order. */
 struct samples {
-    struct place *place;
+    struct sample_place *place;
     uint64_t places;
     uint32_t room;
     uint64_t next; /* the next to hand out */
@@ -256,6 +262,16 @@ bool read_pending_overwritten(const struct weft_reader *r, uint64_t id);
  * has become shorter; or a negative code. */
 int read_one_owner(struct weft_file *f, void *header, size_t size, uint64_t *sequence,
                    uint64_t offset, struct weft_error *err);
+
+/* Stores the place of a packet of samples. Returns 0 or a negative code. */
+int read_samples_add(struct weft_file *f, const struct read_packet *p, struct weft_error *err);
+
+/* Call it once all packets are known. */
+void read_samples_sort(struct weft_file *f);
+
+/* See weft_reader_next_samples. */
+ptrdiff_t read_samples_next(struct weft_reader *r, const void **packet, uint64_t *offset,
+                            struct weft_error *err);
 
 /* Stores the place of a packet of items from OCaml's rings. Returns 0 or a negative code. */
 int read_drained_add(struct weft_file *f, const struct read_packet *p, struct weft_error *err);

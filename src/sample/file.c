@@ -13,30 +13,24 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/clock.h"
+#include "base/order.h"
 #include "profile/build.h"
 #include "format/process.h"
 #include "format/walk.h"
 #include "read/input.h"
-#include "sample/packet.h"
-#include "sample/state.h"
+#include "sample/file_parts.h"
 
 #define FACTS_BYTES 65536
+#define FACTS_BYTES_RING 8192 /* so that little of a small ring is taken by arguments */
+#define PAGE 4096
+#define TEXT_MOST 4200    /* a path from the kernel has at most 4096 bytes */
 #define SYMBOLS_FRAMES 64 /* functions inlined into one another at an address; more are left out */
-
-struct weft_samples_file {
-    int fd;
-    off_t end;
-    struct sample_packet packet;
-    struct weft_facts_header facts;
-    struct weft_source source;
-    char *source_name;
-    int failed; /* a WEFT_E code: nothing more is written */
-};
 
 /* ---- Writing ---- */
 
-static int write_all(int fd, const void *bytes, size_t size, off_t at)
+int sample_write_all(int fd, const void *bytes, size_t size, off_t at)
 {
     const char *p = bytes;
     while (size) {
@@ -63,10 +57,10 @@ static int write_error(int rc, struct weft_error *err)
 
 /* ---- Facts ---- */
 
-static void put_fact(char *bytes, size_t *used, const char *key, const char *value)
+static void put_fact(char *bytes, size_t most, size_t *used, const char *key, const char *value)
 {
     const size_t n = strlen(key) + 1 + strlen(value) + 1;
-    if (n > FACTS_BYTES - *used)
+    if (n > most - *used)
         return;
     *used += (size_t)snprintf(bytes + *used, n, "%s=%s", key, value) + 1;
 }
@@ -75,18 +69,19 @@ static int write_facts(struct weft_samples_file *f, const struct weft_samples_fa
 {
     struct utsname host;
     struct weft_facts_header *h = &f->facts;
-    char *bytes = calloc(1, FACTS_BYTES);
+    const size_t most = f->ring ? FACTS_BYTES_RING : FACTS_BYTES;
+    char *bytes = calloc(1, most);
     if (!bytes)
         return WEFT_E_NOMEM;
     size_t used = sizeof *h;
     if (facts->program)
-        put_fact(bytes, &used, "program", facts->program);
+        put_fact(bytes, most, &used, "program", facts->program);
     for (uint32_t i = 0; i < facts->args; i++)
-        put_fact(bytes, &used, "arg", facts->arg[i]);
+        put_fact(bytes, most, &used, "arg", facts->arg[i]);
     if (uname(&host) == 0)
-        put_fact(bytes, &used, "host", host.nodename);
-    put_fact(bytes, &used, "version", WEFT_VERSION);
-    const size_t size = (used + 7) & ~(size_t)7;
+        put_fact(bytes, most, &used, "host", host.nodename);
+    put_fact(bytes, most, &used, "version", WEFT_VERSION);
+    const size_t unit = f->ring ? PAGE : 8, size = (used + unit - 1) & ~(unit - 1);
     *h = (struct weft_facts_header){
         .packet = {.magic = WEFT_PACKET_MAGIC,
                    .signature = WEFT_PACKET_SIGNATURE,
@@ -106,7 +101,7 @@ static int write_facts(struct weft_samples_file *f, const struct weft_samples_fa
     memcpy(h->packet.uuid, f->packet.uuid, sizeof h->packet.uuid);
     memcpy(h->boot_id, f->packet.boot_id, sizeof h->boot_id);
     memcpy(bytes, h, sizeof *h);
-    int rc = write_all(f->fd, bytes, size, 0);
+    int rc = sample_write_all(f->fd, bytes, size, 0);
     f->end = (off_t)size;
     free(bytes);
     return rc;
@@ -120,49 +115,64 @@ static int write_packet(struct weft_samples_file *f)
     const void *bytes = sample_packet_end(&f->packet, &size);
     if (!bytes)
         return 0; /* it is empty */
-    int rc = write_all(f->fd, bytes, size, f->end);
+    int rc = sample_write_all(f->fd, bytes, size, f->end);
     if (rc == 0)
         f->end += (off_t)size;
     return rc;
 }
 
-/* Makes room for a record of at most that many bytes, with the texts and nodes that it needs. */
-static int make_room(struct weft_samples_file *f, size_t bytes)
+/* The packet is complete. */
+static int close_packet(struct weft_samples_file *f)
+{
+    size_t size;
+    if (!f->ring)
+        return write_packet(f);
+    int rc = sample_slots_write(&f->slots, &f->packet);
+    sample_slots_next(&f->slots);
+    sample_packet_end(&f->packet, &size);
+    return rc;
+}
+
+static int begin_packet(struct weft_samples_file *f)
+{
+    f->packet.before = f->repeat.total;
+    int rc = sample_packet_begin(&f->packet, f->source_name, &f->source);
+    return rc == 0 && f->ring ? sample_repeat_begin(f) : rc;
+}
+
+int sample_file_room(struct weft_samples_file *f, size_t bytes)
 {
     if (f->failed)
         return f->failed;
     struct sample_packet *p = &f->packet;
+    const size_t most = f->ring ? f->slots.bytes : SAMPLE_PACKET_BYTES_MAX;
     int rc = 0;
-    if (bytes > SAMPLE_PACKET_BYTES_MAX - p->used)
-        rc = write_packet(f);
+    if (bytes > most - p->used)
+        rc = close_packet(f);
     if (rc == 0 && p->used == 0)
-        rc = sample_packet_begin(p, f->source_name, &f->source);
+        rc = begin_packet(f);
     if (rc == 0 && !weft_reserve_all(&p->bytes, p->used + bytes, &p->room, 1))
         rc = WEFT_E_NOMEM;
     f->failed = rc;
     return rc;
 }
 
-static size_t text_bytes(const char *text)
-{
-    return text ? sizeof(struct weft_record_text) + strlen(text) + 8 : 0;
-}
-
 int weft_samples_put(struct weft_samples_file *f, const struct weft_sampled *r)
 {
-    /* A path from the kernel has at most 4096 bytes. */
-    if (r->addresses > SAMPLE_PACKET_BYTES_MAX / 64 / sizeof(struct weft_record_node) ||
-        (r->text && strlen(r->text) > SAMPLE_PACKET_BYTES_MAX / 64))
+    const size_t most = (f->ring ? f->slots.bytes : SAMPLE_PACKET_BYTES_MAX) / 4;
+    if (r->addresses > most / sizeof(struct weft_record_node) / (f->ring ? 1 : 16) ||
+        (r->text && strlen(r->text) > (f->ring ? TEXT_MOST : most / 16)))
         return WEFT_E_LIMIT;
-    int rc =
-        make_room(f, 256 + text_bytes(r->text) + r->addresses * sizeof(struct weft_record_node));
+    if (f->ring)
+        return sample_repeat_put(f, r);
+    int rc = sample_file_room(f, sample_record_bytes(r));
     return rc < 0 ? rc : sample_packet_put(&f->packet, r);
 }
 
 int weft_samples_flush(struct weft_samples_file *f, struct weft_error *err)
 {
     if (!f->failed)
-        f->failed = write_packet(f);
+        f->failed = f->ring ? sample_slots_write(&f->slots, &f->packet) : write_packet(f);
     return f->failed ? write_error(f->failed, err) : 0;
 }
 
@@ -174,9 +184,9 @@ static size_t frames_bytes(const struct weft_profile *p, const struct weft_locat
     size_t bytes = 256 + frames * sizeof(struct weft_symbol_frame);
     for (uint16_t i = 0; i < frames; i++) {
         const struct weft_function *fn = &p->function[p->frame[l->first_frame + i].function];
-        bytes += text_bytes(weft_profile_text(p, fn->name)) +
-                 text_bytes(weft_profile_text(p, fn->system_name)) +
-                 text_bytes(weft_profile_text(p, fn->file));
+        bytes += sample_text_bytes(weft_profile_text(p, fn->name)) +
+                 sample_text_bytes(weft_profile_text(p, fn->system_name)) +
+                 sample_text_bytes(weft_profile_text(p, fn->file));
     }
     return bytes;
 }
@@ -187,10 +197,11 @@ static int put_symbol(struct weft_samples_file *f, const struct weft_profile *p,
     const struct weft_mapping *m = &p->mapping[l->mapping];
     const uint16_t frames = l->frames < SYMBOLS_FRAMES ? l->frames : SYMBOLS_FRAMES;
     struct weft_symbol_frame to[SYMBOLS_FRAMES];
-    const size_t bytes = frames_bytes(p, l, frames) + text_bytes(weft_profile_text(p, m->path));
-    if (bytes > SAMPLE_PACKET_BYTES_MAX / 2)
+    const size_t bytes =
+        frames_bytes(p, l, frames) + sample_text_bytes(weft_profile_text(p, m->path));
+    if (bytes > (f->ring ? f->slots.bytes : SAMPLE_PACKET_BYTES_MAX) / 2)
         return 0; /* names of that length are of no use */
-    TRY(make_room(f, bytes));
+    TRY(sample_file_room(f, bytes));
     struct sample_packet *packet = &f->packet;
     const uint32_t object =
         sample_packet_object(packet, weft_profile_text(p, m->path),
@@ -212,19 +223,66 @@ static int put_symbol(struct weft_samples_file *f, const struct weft_profile *p,
                                 frames);
 }
 
+struct used {
+    uint64_t last_ns; /* of its last sample */
+    uint32_t location;
+};
+
+static int latest_first(const void *a, const void *b)
+{
+    const struct used *x = a, *y = b;
+    WEFT_ORDER(y->last_ns, x->last_ns);
+    return weft_order(x->location, y->location);
+}
+
+/* All locations, those of the latest samples first. Samples are in order of time, and callers are before those whom they
+ * call. NULL: no memory. */
+static struct used *in_order_of_use(const struct weft_profile *p)
+{
+    struct used *used = calloc(p->locations + (size_t)1, sizeof *used);
+    uint64_t *last = calloc(p->stacks + (size_t)1, sizeof *last);
+    for (uint32_t i = 0; used && last && i < p->samples; i++)
+        last[p->sample[i].stack] = p->sample[i].time_ns;
+    for (uint32_t i = 0; used && i < p->locations; i++)
+        used[i].location = i;
+    for (uint32_t i = p->stacks; used && last && i-- > 1;) {
+        const struct weft_stack *s = &p->stack[i];
+        struct used *u = &used[s->location];
+        last[s->parent] = last[i] > last[s->parent] ? last[i] : last[s->parent];
+        u->last_ns = last[i] > u->last_ns ? last[i] : u->last_ns;
+    }
+    if (!last) {
+        free(used);
+        return NULL;
+    }
+    free(last);
+    weft_sort(used, p->locations, sizeof *used, latest_first);
+    return used;
+}
+
 int weft_samples_put_symbols(struct weft_samples_file *f, const struct weft_profile *p,
                              struct weft_error *err)
 {
+    const uint64_t most = f->packet.sequence + (f->ring ? f->slots.most / 2 : UINT32_MAX);
     int rc = weft_samples_flush(f, err);
-    for (uint32_t i = 0; rc == 0 && i < p->locations; i++) {
-        const struct weft_location *l = &p->location[i];
+    struct used *used = rc == 0 ? in_order_of_use(p) : NULL;
+    if (rc == 0 && !used)
+        return f->failed = weft_no_memory(err);
+    for (uint32_t i = 0; rc == 0 && i < p->locations && f->packet.sequence < most; i++) {
+        const struct weft_location *l = &p->location[used[i].location];
         if (!l->resolved || l->mapping == WEFT_NONE || l->mapping >= p->mappings)
             continue;
-        rc = put_symbol(f, p, i);
+        rc = put_symbol(f, p, used[i].location);
         if (rc < 0)
             write_error(rc, err);
     }
+    free(used);
     return rc < 0 ? rc : weft_samples_flush(f, err);
+}
+
+uint64_t weft_samples_overwritten(const struct weft_samples_file *f)
+{
+    return f->ring ? sample_slots_gone(&f->slots) : 0;
 }
 
 /* ---- A file's life ---- */
@@ -232,6 +290,8 @@ int weft_samples_put_symbols(struct weft_samples_file *f, const struct weft_prof
 static void free_file(struct weft_samples_file *f)
 {
     sample_packet_fini(&f->packet);
+    sample_slots_fini(&f->slots);
+    sample_repeat_fini(&f->repeat);
     free(f->source_name);
     free(f);
 }
@@ -245,6 +305,7 @@ int weft_samples_begin(struct weft_samples_file **out, int fd,
     if (!f)
         return weft_no_memory(err);
     f->fd = fd;
+    f->ring = facts->ring_bytes > 0;
     f->source = *source;
     f->source_name = malloc(strlen(source_name) + 1);
     if (f->source_name)
@@ -255,9 +316,17 @@ int weft_samples_begin(struct weft_samples_file **out, int fd,
     format_boot_id(f->packet.boot_id);
     if (rc == 0)
         rc = write_facts(f, facts);
+    if (rc == 0 && f->ring)
+        rc = sample_slots_init(&f->slots, fd, f->end, facts->ring_bytes);
+    f->packet.slot_bytes = f->slots.bytes;
+    if (rc == WEFT_E_INVALID)
+        weft_error_set(err, rc, WEFT_NO_OFFSET, "a ring of %llu bytes is too small",
+                       (unsigned long long)facts->ring_bytes);
+    else if (rc < 0)
+        write_error(rc, err);
     if (rc < 0) {
         free_file(f);
-        return write_error(rc, err);
+        return rc;
     }
     *out = f;
     return 0;
@@ -266,10 +335,12 @@ int weft_samples_begin(struct weft_samples_file **out, int fd,
 int weft_samples_end(struct weft_samples_file *f, struct weft_error *err)
 {
     int rc = weft_samples_flush(f, err);
+    if (rc == 0 && f->ring)
+        sample_slots_end(&f->slots, &f->packet);
     if (rc == 0) {
         f->facts.state = WEFT_TRACE_STOPPED;
         f->facts.stop_mono_ns = f->facts.stop_ticks = (uint64_t)weft_monotonic_ns();
-        rc = write_all(f->fd, &f->facts, sizeof f->facts, 0);
+        rc = sample_write_all(f->fd, &f->facts, sizeof f->facts, 0);
         if (rc < 0)
             write_error(rc, err);
     }
@@ -289,19 +360,23 @@ static int append_packets(int to, off_t at, const uint8_t uuid[16], int from,
     char *bytes = malloc(SAMPLE_PACKET_BYTES_MAX);
     if (!bytes)
         return weft_no_memory(err);
-    for (uint64_t next = 0;
+    for (uint64_t next = 0, step;
          rc == 0 && read_whole(&in, &h, sizeof h, next, NULL) == 1 && format_is_packet(&h);
-         next += h.packet_bits / 8) {
-        const uint64_t size = h.packet_bits / 8;
+         next += step) {
+        const uint64_t size = step = h.packet_bits / 8;
         if (size > SAMPLE_PACKET_BYTES_MAX || read_whole(&in, bytes, size, next, NULL) != 1)
             break;
         if (h.class != WEFT_PACKET_SAMPLES)
             continue;
-        memcpy(bytes + offsetof(struct weft_packet_header, uuid), uuid, 16);
-        rc = write_all(to, bytes, size, at);
+        const uint64_t used =
+            h.content_bits / 64 * 8; /* the rest of a ring's place is not needed */
+        h.packet_bits = used < size ? used * 8 : h.packet_bits;
+        memcpy(h.uuid, uuid, sizeof h.uuid);
+        memcpy(bytes, &h, sizeof h);
+        rc = sample_write_all(to, bytes, h.packet_bits / 8, at);
         if (rc < 0)
             write_error(rc, err);
-        at += (off_t)size;
+        at += (off_t)(h.packet_bits / 8);
     }
     free(bytes);
     return rc;

@@ -13,9 +13,15 @@ struct weft_samples_facts {
     const char *program;
     const char *const *arg;
     uint32_t args;
+    /* > 0: the file is a ring of that many bytes at most: the oldest packets are overwritten, and each packet has what
+     * is needed to name its samples. */
+    uint64_t ring_bytes;
 };
 
-/* Begins a file on fd, which stays the caller's and must be empty and seekable. */
+#define WEFT_SAMPLES_RING_LEAST (UINT64_C(256) << 10)
+
+/* Begins a file on fd, which stays the caller's and must be empty and seekable. WEFT_E_INVALID: the ring is too
+ * small. */
 int weft_samples_begin(struct weft_samples_file **out, int fd,
                        const struct weft_samples_facts *facts, const struct weft_source *source,
                        const char *source_name, struct weft_error *err);
@@ -24,7 +30,11 @@ int weft_samples_put(struct weft_samples_file *f, const struct weft_sampled *r);
 /* Writes what has not been written yet: call it at least once a second. */
 int weft_samples_flush(struct weft_samples_file *f, struct weft_error *err);
 
-/* Adds the symbols of a finished profile of this file, so that it can be read on other machines. */
+/* How many samples of a ring were overwritten so far. */
+uint64_t weft_samples_overwritten(const struct weft_samples_file *f);
+
+/* Adds the symbols of a finished profile of this file, so that it can be read on other machines. In a ring they overwrite
+ * the oldest packets, at most half of it: those that do not fit are of samples that are older than the others'. */
 int weft_samples_put_symbols(struct weft_samples_file *f, const struct weft_profile *p,
                              struct weft_error *err);
 

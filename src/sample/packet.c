@@ -88,7 +88,7 @@ static bool renew(struct weft_strings **records)
 int sample_packet_begin(struct sample_packet *p, const char *source_name,
                         const struct weft_source *source)
 {
-    p->used = sizeof(struct weft_samples_header);
+    p->used = sizeof(struct weft_samples_header) + (p->slot_bytes ? sizeof p->before : 0);
     p->first_ns = UINT64_MAX;
     p->last_ns = 0;
     p->failed = false;
@@ -108,30 +108,37 @@ int sample_packet_begin(struct sample_packet *p, const char *source_name,
     return p->failed ? WEFT_E_NOMEM : 0;
 }
 
-const void *sample_packet_end(struct sample_packet *p, size_t *size)
+size_t sample_packet_seal(struct sample_packet *p)
 {
-    if (p->used <= p->begun) {
-        p->used = 0;
-        return NULL;
-    }
     struct weft_samples_header h = {
         .packet = {.magic = WEFT_PACKET_MAGIC,
                    .signature = WEFT_PACKET_SIGNATURE,
                    .version = WEFT_FORMAT_VERSION,
                    .class = WEFT_PACKET_SAMPLES,
-                   .header_bytes = sizeof h,
-                   .packet_bits = p->used * 8,
+                   .header_bytes = sizeof h + (p->slot_bytes ? sizeof p->before : 0),
+                   .packet_bits = (p->slot_bytes ? p->slot_bytes : p->used) * 8,
                    .content_bits = p->used * 8},
         .first_ns = p->last_ns ? p->first_ns : 0,
         .last_ns = p->last_ns,
-        .sequence = ++p->sequence,
+        .sequence = p->sequence + 1,
     };
+    if (p->used <= p->begun)
+        return 0;
     memcpy(h.packet.uuid, p->uuid, sizeof p->uuid);
     memcpy(h.boot_id, p->boot_id, sizeof p->boot_id);
     memcpy(p->bytes, &h, sizeof h);
+    if (p->slot_bytes)
+        memcpy(p->bytes + sizeof h, &p->before, sizeof p->before);
+    return h.packet.header_bytes;
+}
+
+const void *sample_packet_end(struct sample_packet *p, size_t *size)
+{
+    const bool filled = sample_packet_seal(p) > 0;
     *size = p->used;
     p->used = 0;
-    return p->bytes;
+    p->sequence += filled;
+    return filled ? p->bytes : NULL;
 }
 
 /* ---- What the sampler hands out ---- */

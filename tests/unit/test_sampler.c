@@ -395,7 +395,8 @@ static struct weft_samples_file *begin(int fd)
 {
     struct weft_samples_file *f;
     const char *const args[] = {"./x", "1"};
-    const struct weft_samples_facts facts = {7, "./x", args, 2};
+    const struct weft_samples_facts facts = {
+        .process = 7, .program = "./x", .arg = args, .args = 2};
     const struct weft_source source = {.unit = WEFT_UNIT_NS, .frequency = 1000, .period = 1000000};
     struct weft_error err;
     return weft_samples_begin(&f, fd, &facts, &source, "cpu-clock", &err) == 0 ? f : NULL;
