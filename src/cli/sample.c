@@ -15,6 +15,8 @@
 
 #define DEFAULT_PATH "weft.samples"
 #define DEFAULT_HZ 1000
+#define LOW_HZ 99
+#define LOW_STEP_MS 500
 #define DWARF_MAX 65528
 #define RING_MOST (UINT64_C(1) << 40)
 
@@ -23,7 +25,7 @@ struct request {
     const char *output, *count;
     int64_t duration_ns; /* 0: no end */
     uint64_t ring_bytes; /* 0: the file grows */
-    bool all, no_symbols;
+    bool all, no_symbols, low;
     char **argv; /* of the program, or NULL */
 };
 
@@ -75,6 +77,9 @@ static const struct cli_option options[] = {
     CLI_SIZE("dwarf", request.sampler.dwarf_bytes, "BYTES",
              "stacks by DWARF, of a copy of their upper BYTES, for programs without frame pointers",
              .alone = "8192", .least = 64, .most = DWARF_MAX, .shown = "8192"),
+    CLI_FLAG("low", request.low,
+             "cost so little that it can stay on: 99 samples a second, no switches, and the cores' "
+             "timers instead of the threads' where that is permitted"),
     CLI_FLAG("no-kernel", request.sampler.no_kernel, "leave out what happens in the kernel"),
     CLI_FLAG("off-cpu", request.sampler.all_switches,
              "record when threads leave their cores, also if they do so very often; else that is "
@@ -98,7 +103,13 @@ static void check(struct request *r, char **argv)
     if (r->count)
         o->period = period_of(r->count, weft_sampler_unit(o->event));
     else if (!o->frequency)
-        o->frequency = DEFAULT_HZ;
+        o->frequency = r->low ? LOW_HZ : DEFAULT_HZ;
+    if (r->low && (o->all_switches || o->interrupts))
+        cli_misuse("sample",
+                   "--low records neither switches nor interrupts; leave out --off-cpu and "
+                   "--interrupts");
+    o->no_switches |= r->low;
+    o->by_cores = r->low;
     r->argv = *argv ? argv : NULL;
     if (o->all_switches && o->no_switches)
         cli_misuse("sample", "either --off-cpu or --no-switches");
@@ -209,7 +220,9 @@ static int begin(struct cli_sampling *s, struct request *r, struct end *e)
     e->child = r->argv;
     bool ready = cli_sampling_open(s, "sample", o) &&
                  cli_sampling_create(s, r->output, o, r->ring_bytes, r->argv);
-    if (ready && o->scope != WEFT_SAMPLE_COMMAND && weft_sampler_start(s->sampler) < 0)
+    if (ready && r->low)
+        s->step_ms = LOW_STEP_MS;
+    if (ready && weft_sampler_start(s->sampler) < 0)
         ready = cli_say("sample", "out of memory");
     if (!ready && r->argv)
         cli_child_cancel();

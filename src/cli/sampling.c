@@ -19,7 +19,7 @@
 #include "read/reader.h"
 #include "symbols/symbols.h"
 
-#define STEP_MS 150 /* a ring that fills faster wakes us sooner */
+#define STEP_MS 150
 #define FLUSH_NS 500000000
 
 /* ---- The file's place ---- */
@@ -73,7 +73,7 @@ bool cli_sampling_open(struct cli_sampling *s, const char *name,
                        const struct weft_sampler_options *o)
 {
     struct weft_error err;
-    *s = (struct cli_sampling){.fd = -1, .name = name};
+    *s = (struct cli_sampling){.fd = -1, .name = name, .step_ms = STEP_MS};
     if (weft_sampler_open(&s->sampler, o, &err) < 0)
         return cli_say(name, "%s", err.text);
     const char *note;
@@ -153,10 +153,10 @@ static bool read_some(struct cli_sampling *s, int timeout_ms)
 void cli_sampling_step(struct cli_sampling *s)
 {
     if (s->failed) { /* only waiting is left */
-        nanosleep(&(struct timespec){0, STEP_MS * 1000000}, NULL);
+        nanosleep(&(struct timespec){0, STEP_MS * 1000000L}, NULL);
         return;
     }
-    read_some(s, STEP_MS);
+    read_some(s, s->step_ms);
     const uint64_t now = (uint64_t)weft_monotonic_ns();
     if (now - s->flushed_ns >= FLUSH_NS) {
         flush(s);

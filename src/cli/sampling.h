@@ -17,6 +17,7 @@ struct cli_sampling {
     char temporary[PATH_MAX + 32];
     const char *name; /* for messages */
     uint64_t begun_ns, flushed_ns, ended_ns;
+    int step_ms; /* how often it looks, unless a ring fills faster */
     bool failed; /* the reason was printed; what was written before is readable */
     bool stopped;
 };

@@ -155,7 +155,8 @@ static void ask_for_samples(struct perf_event_attr *a, const struct weft_sampler
 
 struct perf_event_attr sample_attr(const struct weft_sampler *s, enum sample_role role)
 {
-    const bool command = s->o.scope == WEFT_SAMPLE_COMMAND;
+    const bool cores = s->o.scope == WEFT_SAMPLE_CORES || s->by_cores;
+    const bool command = s->o.scope == WEFT_SAMPLE_COMMAND && !cores;
     /* 0: half of a ring, which is as large as the system allows. */
     const uint32_t wake_at =
         role < SAMPLE_SWITCHES || s->o.all_switches ? 0 : SAMPLE_BURDEN_WAKES_BYTES;
@@ -166,7 +167,7 @@ struct perf_event_attr sample_attr(const struct weft_sampler *s, enum sample_rol
         .sample_type = SAMPLE_PERF_COMMON,
         .sample_period = 1,
         .disabled = 1,
-        .inherit = s->o.scope != WEFT_SAMPLE_CORES,
+        .inherit = !cores,
         .enable_on_exec = command,
         .sample_id_all = 1,
         .watermark = 1,
@@ -178,7 +179,7 @@ struct perf_event_attr sample_attr(const struct weft_sampler *s, enum sample_rol
     switch (role) {
     case SAMPLE_MAIN:
         ask_for_samples(&a, s);
-        if (s->o.scope != WEFT_SAMPLE_CORES)
+        if (!cores)
             ask_for_records(&a, s);
         break;
     case SAMPLE_TRACK:

@@ -302,7 +302,8 @@ bool sample_hand_out(struct weft_sampler *s, struct sample_ring *ring, const uin
     out.process = r.process;
     out.thread = r.thread;
     out.core = ring->core;
-    if (is_double(s, &r) || !decode(s, ring, &r, &out, id))
+    if ((s->by_cores && !sample_family_has(s, &r)) || is_double(s, &r) ||
+        !decode(s, ring, &r, &out, id))
         return true;
     if (out.kind == WEFT_RECORD_SWITCH || out.kind == WEFT_RECORD_EXIT)
         sample_blocked_back(s, out.thread);

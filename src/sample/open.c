@@ -70,7 +70,7 @@ static bool add_thread(struct sample_numbers *t, uint32_t thread)
 /* Finds the threads for which events are opened. */
 static int find_threads(struct sample_numbers *t, const struct weft_sampler *s)
 {
-    if (s->o.scope == WEFT_SAMPLE_CORES)
+    if (s->o.scope == WEFT_SAMPLE_CORES || s->by_cores)
         return add_thread(t, UINT32_MAX) ? 0 : ENOMEM;
     if (s->o.scope == WEFT_SAMPLE_COMMAND)
         return add_thread(t, s->o.process) ? 0 : ENOMEM;
@@ -157,8 +157,7 @@ static int open_role(struct weft_sampler *s, enum sample_role role, const struct
     return error;
 }
 
-/* Opening the main event shows what is permitted. */
-static int open_main(struct weft_sampler *s, const struct threads *t)
+static int open_main_as(struct weft_sampler *s, const struct threads *t)
 {
     int error = open_role(s, SAMPLE_MAIN, t);
     if (error == EINVAL) {
@@ -169,6 +168,13 @@ static int open_main(struct weft_sampler *s, const struct threads *t)
         s->no_kernel_build_ids = true;
         error = open_role(s, SAMPLE_MAIN, t);
     }
+    return error;
+}
+
+/* Opening the main event shows what is permitted. */
+static int open_main(struct weft_sampler *s, const struct threads *t)
+{
+    int error = open_main_as(s, t);
     if ((error == EACCES || error == EPERM) && s->kernel) {
         s->kernel = false;
         error = open_role(s, SAMPLE_MAIN, t);
@@ -180,6 +186,21 @@ static int open_main(struct weft_sampler *s, const struct threads *t)
                         (int)sample_sysctl("kernel/perf_event_paranoid", 2));
     }
     return error;
+}
+
+/* Clears by_cores if that is not permitted. */
+static int open_by_cores(struct weft_sampler *s, struct threads *t)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%u/task", s->o.process);
+    int error = access(path, F_OK) < 0 ? ESRCH : find_threads(&t->all, s);
+    if (!error)
+        error = open_main_as(s, t);
+    if (error != EACCES && error != EPERM)
+        return error;
+    s->by_cores = false;
+    t->all.count = 0;
+    return 0;
 }
 
 static void open_leaving(struct weft_sampler *s, const struct threads *t)
@@ -219,7 +240,7 @@ static int open_late(struct weft_sampler *s, struct threads *t)
 {
     int error = 0;
     s->late = s->events;
-    if (s->o.scope != WEFT_SAMPLE_PROCESS)
+    if (s->o.scope != WEFT_SAMPLE_PROCESS || s->by_cores)
         return 0;
     for (int look = 0; !error && look < LOOKS; look++) {
         error = find_new(t, s);
@@ -241,12 +262,16 @@ static int compare_ids(const void *a, const void *b)
 int sample_open_events(struct weft_sampler *s, struct weft_error *err)
 {
     struct threads t = {0};
-    int error = each_core(add_ring, s) ? find_threads(&t.all, s) : ENOMEM;
+    int error = each_core(add_ring, s) ? 0 : ENOMEM;
+    if (!error && s->by_cores)
+        error = open_by_cores(s, &t);
+    if (!error && !s->by_cores)
+        error = find_threads(&t.all, s);
     if (!error && s->o.scope == WEFT_SAMPLE_PROCESS && t.all.count == 0)
         error = ESRCH;
-    if (!error)
+    if (!error && !s->by_cores)
         error = open_main(s, &t);
-    if (!error && s->o.scope == WEFT_SAMPLE_CORES)
+    if (!error && (s->o.scope == WEFT_SAMPLE_CORES || s->by_cores))
         error = open_role(s, SAMPLE_TRACK, &t);
     if (!error && !s->o.no_switches)
         error = open_role(s, SAMPLE_SWITCHES, &t);

@@ -88,6 +88,8 @@ static int settle_stacks(struct weft_sampler *s)
 static int open_sampler(struct weft_sampler *s, struct weft_error *err)
 {
     s->kernel = !s->o.no_kernel;
+    s->by_cores =
+        s->o.by_cores && s->o.scope != WEFT_SAMPLE_CORES && s->o.no_switches && !s->o.interrupts;
     s->epoll = epoll_create1(EPOLL_CLOEXEC);
     TRY(settle_event(s, err));
     if (settle_stacks(s) < 0)
@@ -146,6 +148,7 @@ void weft_sampler_close(struct weft_sampler *s)
     free(s->told);
     sample_order_fini(&s->order);
     sample_comms_fini(&s->comms);
+    sample_comms_fini(&s->family);
     sample_build_ids_fini(&s->build_ids);
     if (s->unwinder)
         weft_unwinder_free(s->unwinder);
@@ -179,9 +182,13 @@ int weft_sampler_start(struct weft_sampler *s)
         return 0;
     s->stopped = false;
     s->started = true;
-    if (s->o.scope == WEFT_SAMPLE_CORES) {
+    if (s->o.scope == WEFT_SAMPLE_COMMAND && !s->by_cores)
+        return 0;
+    if (s->o.scope == WEFT_SAMPLE_CORES || s->by_cores) {
         sample_switch(s, SAMPLE_TRACK, SAMPLE_ROLES, NONE, true);
-        rc = sample_tell_processes(s, now_ns);
+        rc = s->by_cores ? sample_family_begin(s) : sample_tell_processes(s, now_ns);
+        if (rc == 0 && s->o.scope == WEFT_SAMPLE_PROCESS)
+            rc = weft_sampler_tell(s, s->o.process, now_ns);
         for (uint32_t i = 0; i < s->rings; i++)
             if (s->ring[i].on)
                 sample_switch(s, SAMPLE_MAIN, SAMPLE_MAIN, i, true);

@@ -43,6 +43,10 @@ struct weft_sampler_options {
     bool all_switches;
     /* Record irqs and softirqs as regions. Ignored without tracefs: see weft_sampler_note. */
     bool interrupts;
+    /* PROCESS, COMMAND: take the cores' timers, which run on when threads are switched, and drop the samples of others.
+     * If that is not permitted, the threads' timers are taken, which cost a microsecond or two per switch. Only with
+     * no_switches and without interrupts. COMMAND needs weft_sampler_start then. */
+    bool by_cores;
     bool keep_off; /* CORES: each core's timer stays off until weft_sampler_core switches it on */
 };
 
@@ -64,7 +68,7 @@ enum weft_source_unit weft_sampler_unit(const char *event);
  * one. */
 const char *weft_sampler_note(const struct weft_sampler *s, uint32_t i);
 
-/* Starts sampling. Not needed for COMMAND: exec starts it. May be called again after weft_sampler_stop. Returns
+/* Starts sampling. Does nothing for COMMAND unless its samples are by_cores: exec starts it. May be called again after weft_sampler_stop. Returns
  * WEFT_E_IO or WEFT_E_NOMEM on failure. */
 int weft_sampler_start(struct weft_sampler *s);
 void weft_sampler_stop(struct weft_sampler *s); /* what is in the rings can still be read */

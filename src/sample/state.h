@@ -156,6 +156,8 @@ struct weft_sampler {
     _Atomic uint64_t period, period_before, period_since_ns;
     uint32_t max_frames;
     bool kernel;              /* the kernel is sampled */
+    bool by_cores;            /* as the option, and it is permitted; then these are sampled: */
+    void *family;             /* processes, as a set like comms */
     bool leaving;             /* stacks of threads that leave are recorded */
     bool no_lost_counts;      /* the kernel is too old to report an event's losses */
     bool no_kernel_build_ids; /* … or build ids */
@@ -349,6 +351,12 @@ bool sample_comms_set(void **comms, uint32_t thread, const char *text); /* false
 const char *sample_comms_get(void *const *comms, uint32_t thread);      /* "": not known */
 void sample_comms_drop(void **comms, uint32_t thread);
 void sample_comms_fini(void **comms);
+
+/* ---- family.c: a process and those that it has created ---- */
+
+/* Returns true if a record is about one of them; a fork may add one. The first is s->o.process. */
+int sample_family_begin(struct weft_sampler *s); /* 0 or WEFT_E_NOMEM */
+bool sample_family_has(struct weft_sampler *s, const struct sample_perf_record *r);
 
 /* ---- blocked.c: threads of a process that already wait when sampling begins ---- */
 
