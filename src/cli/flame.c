@@ -9,10 +9,12 @@
 #include "cli/profiles.h"
 #include "view/flame.h"
 
-static const char *const keys[] = {"function", "promise", "label", "root", "thread", "core", NULL};
+static const char *const keys[] = {"function", "promise", "label",  "root", "thread",
+                                   "process",  "core",    "object", NULL};
 static const enum weft_profile_by key_by[] = {WEFT_PROFILE_BY_FUNCTION, WEFT_PROFILE_BY_PROMISE,
                                               WEFT_PROFILE_BY_LABEL,    WEFT_PROFILE_BY_ROOT,
-                                              WEFT_PROFILE_BY_THREAD,   WEFT_PROFILE_BY_CORE};
+                                              WEFT_PROFILE_BY_THREAD,   WEFT_PROFILE_BY_PROCESS,
+                                              WEFT_PROFILE_BY_CORE,     WEFT_PROFILE_BY_OBJECT};
 
 struct cli_flame_request cli_flame_request = {.picture = {.theme = WEFT_AUTO},
                                               .tree = WEFT_CALLTREE_ALL,

@@ -117,7 +117,9 @@ void info_samples_print(const struct weft_profile *p)
     put("overwritten", p->overwritten, " older ones");
     put("lost", p->lost, "");
     put("lost", p->lost_other, " records of other things: switches, mappings");
-    if (p->switches_until_ns)
+    if (p->switches_until_ns && p->switches_until_ns <= p->first_ns)
+        printf("    switches    none: there were too many\n");
+    else if (p->switches_until_ns)
         printf("    switches    for %s of %s only: there were too many\n",
                weft_moment(weft_model_time(p->switches_until_ns, p->first_ns)).text,
                weft_moment(weft_model_time(p->last_ns, p->first_ns)).text);

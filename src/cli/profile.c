@@ -30,11 +30,12 @@ static void choose_report(const struct cli_command *c, const struct cli_option *
 }
 
 enum { KEY_FAMILY = 3 };
-static const char *const keys[] = {"function", "promise", "label", "family",
-                                   "root",     "thread",  "core",  NULL};
+static const char *const keys[] = {"function", "promise", "label", "family", "root",
+                                   "thread",   "process", "core",  "object", NULL};
 static const enum weft_profile_by key_by[] = {
-    WEFT_PROFILE_BY_FUNCTION, WEFT_PROFILE_BY_PROMISE, WEFT_PROFILE_BY_LABEL, WEFT_PROFILE_BY_LABEL,
-    WEFT_PROFILE_BY_ROOT,     WEFT_PROFILE_BY_THREAD,  WEFT_PROFILE_BY_CORE};
+    WEFT_PROFILE_BY_FUNCTION, WEFT_PROFILE_BY_PROMISE, WEFT_PROFILE_BY_LABEL,
+    WEFT_PROFILE_BY_LABEL,    WEFT_PROFILE_BY_ROOT,    WEFT_PROFILE_BY_THREAD,
+    WEFT_PROFILE_BY_PROCESS,  WEFT_PROFILE_BY_CORE,    WEFT_PROFILE_BY_OBJECT};
 
 static const char *const fold_words[] = {"yes", "no", NULL};
 
@@ -75,6 +76,8 @@ static const struct cli_option options[] = {
     CLI_TEXT("label", request.label, "LABEL", "what ran for promises with that label"),
     CLI_TEXT("thread", request.thread, "THREAD",
              "one OS thread: a number, or a name that only one has"),
+    CLI_FLAG("kernel", request.kernel, "what ran in the kernel"),
+    CLI_FLAG("user", request.user, "what ran outside the kernel"),
     CLI_ASYNC_STACKS(request.async),
     CLI_HEADING("How much is shown:"),
     CLI_NUMBER("limit", request.limit, "N", "so many rows; 0: all", .given = &request.limit_given,
@@ -95,6 +98,11 @@ static void check(struct cli_profile_request *r)
     r->limit = r->limit ? r->limit : PROFILE_NO_LIMIT;
     if (r->from_ns >= r->to_ns)
         cli_misuse("profile", "--from must be before --to");
+    if (r->kernel && r->user)
+        cli_misuse("profile", "--kernel and --user exclude each other");
+    if ((r->kernel || r->user) && r->off_cpu)
+        cli_misuse("profile", "--%s is about CPU time; --off-cpu is not",
+                   r->kernel ? "kernel" : "user");
     if (r->promise && r->label)
         cli_misuse("profile", "--promise and --label exclude each other");
     if (r->report == PROFILE_LINES && r->by_given && r->by != WEFT_PROFILE_BY_FUNCTION)
@@ -286,12 +294,15 @@ static bool find_view(struct cli_profile_view *v, const struct cli_profile_reque
     v->o.by = r->by;
     v->o.async = r->async;
     v->o.off_cpu = r->off_cpu;
+    v->o.where = r->kernel ? WEFT_PROFILE_IN_KERNEL
+                 : r->user ? WEFT_PROFILE_IN_USER
+                           : WEFT_PROFILE_ANYWHERE;
     v->ticks = count_ticks(v);
     if (!check_view(v) || !find_source(v) || !find_promise(v) || !find_thread(v))
         return false;
     find_range(v);
     v->filtered = v->o.promise != WEFT_NONE || v->o.label || v->o.thread != WEFT_NONE ||
-                  v->o.from_ns || v->o.to_ns;
+                  v->o.from_ns || v->o.to_ns || v->o.where;
     v->object = cli_profile_objects(v->p);
     cli_profile_facts_find(&v->facts, v->p, v->o.source);
     cli_profile_family_find(v);

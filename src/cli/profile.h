@@ -36,7 +36,7 @@ struct cli_profile_request {
     int64_t from_ns, to_ns; /* as users count; INT64_MIN and INT64_MAX: all */
     uint64_t limit;         /* rows; PROFILE_NO_LIMIT: all */
     double least;           /* percent */
-    bool by_given, limit_given, least_given, off_cpu, json, no_symbols;
+    bool by_given, limit_given, least_given, off_cpu, json, no_symbols, kernel, user;
 };
 
 /* What was measured: everything from one source, whatever was asked for. */

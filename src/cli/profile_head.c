@@ -123,10 +123,12 @@ static void say_lost(const struct cli_profile_view *v)
         say("missing",
             "[when threads left the cores, after the first {until}: they did so too often to "
             "record "
-            "it][{both?}; ][{lost} record{lost||s} that are no samples (of switches, or what was "
+            "it][when threads left the cores{all?}: they did so too often to record it][{both?}; "
+            "][{lost} record{lost||s} that are no samples (of switches, or what was "
             "mapped), for lack of space]",
-            TIME(until, until ? weft_model_time(until, p->first_ns) : INT64_MIN),
-            FLAG(both, until && p->lost_other), AMOUNT(lost, p->lost_other));
+            TIME(until, until > p->first_ns ? weft_model_time(until, p->first_ns) : INT64_MIN),
+            FLAG(all, until && until <= p->first_ns), FLAG(both, until && p->lost_other),
+            AMOUNT(lost, p->lost_other));
 }
 
 /* "10 ms (90.9 %) for promises" */
@@ -185,6 +187,9 @@ static void say_filter(const struct cli_profile_view *v, const struct weft_profi
         analyse_put_format(&t, "%sthread %" PRIu32 " '%s'", t.size ? ", " : "", thread->thread,
                            cli_shown(weft_profile_text(v->p, thread->name)).text);
     }
+    if (v->o.where)
+        analyse_put_format(&t, "%s%s the kernel", t.size ? ", " : "",
+                           v->o.where == WEFT_PROFILE_IN_KERNEL ? "in" : "outside");
     if (r->from_ns != INT64_MIN)
         analyse_put_format(&t, "%sfrom %s on", t.size ? ", " : "", weft_moment(r->from_ns).text);
     if (r->to_ns != INT64_MAX)

@@ -66,6 +66,7 @@ static const char *const kinds[] = {
     [WEFT_FRAME_FUNCTION] = "function", [WEFT_FRAME_ADDRESS] = "address",
     [WEFT_FRAME_PROMISE] = "promise",   [WEFT_FRAME_LABEL] = "label",
     [WEFT_FRAME_THREAD] = "thread",     [WEFT_FRAME_CORE] = "core",
+    [WEFT_FRAME_OBJECT] = "object",     [WEFT_FRAME_PROCESS] = "process",
     [WEFT_FRAME_STATE] = "state",
 };
 

@@ -61,7 +61,8 @@ const char *cli_profile_by_name(enum weft_profile_by by)
         [WEFT_PROFILE_BY_FUNCTION] = "function", [WEFT_PROFILE_BY_LINE] = "line",
         [WEFT_PROFILE_BY_PROMISE] = "promise",   [WEFT_PROFILE_BY_LABEL] = "label",
         [WEFT_PROFILE_BY_ROOT] = "root",         [WEFT_PROFILE_BY_THREAD] = "thread",
-        [WEFT_PROFILE_BY_CORE] = "core",
+        [WEFT_PROFILE_BY_CORE] = "core",         [WEFT_PROFILE_BY_OBJECT] = "object",
+        [WEFT_PROFILE_BY_PROCESS] = "process",
     };
     return names[by];
 }

@@ -12,7 +12,11 @@ enum weft_profile_by {
     WEFT_PROFILE_BY_ROOT,    /* the label of the promise on whose behalf it ran */
     WEFT_PROFILE_BY_THREAD,
     WEFT_PROFILE_BY_CORE,
+    WEFT_PROFILE_BY_OBJECT, /* the file that the innermost address is in; "[kernel]" … */
+    WEFT_PROFILE_BY_PROCESS,
 };
+
+enum weft_profile_where { WEFT_PROFILE_ANYWHERE, WEFT_PROFILE_IN_KERNEL, WEFT_PROFILE_IN_USER };
 
 struct weft_calltree_options {
     enum weft_profile_by
@@ -27,7 +31,8 @@ struct weft_calltree_options {
     /* … and of everything that promise created, directly or indirectly; without a promise: that
      * promises with label created */
     bool with_children;
-    uint32_t thread; /* an index, or WEFT_NONE: all */
+    uint32_t thread;               /* an index, or WEFT_NONE: all */
+    enum weft_profile_where where; /* only samples that were taken there; not for off_cpu */
     /* Parallel to the promises of the model: texts of the profile. label also finds promises by
      * these; and, with by_family, these are their names in groups by label and root, and in async
      * stacks. NULL: there are only their labels. */
@@ -93,7 +98,7 @@ void weft_calltree_free(struct weft_calltree *t);
  * p. Returns 0 or WEFT_E_NOMEM. */
 int weft_calltree_add_up(struct weft_calltree *t, const struct weft_profile *p);
 
-/* The same for a list. For LABEL, PROMISE, ROOT, THREAD and CORE, self and total are equal, rows
+/* The same for a list. For LABEL, PROMISE, ROOT, THREAD, CORE, OBJECT and PROCESS, self and total are equal, rows
  * add up to the total, and what belongs to no promise is the row "(no promise)", or says why that
  * is not known. */
 int weft_profile_list_make(struct weft_profile_list **out, struct weft_profile *p,

@@ -14,6 +14,8 @@ enum weft_frame_kind {
     WEFT_FRAME_LABEL,   /* a group: promises with the same label; text */
     WEFT_FRAME_THREAD,  /* a group */
     WEFT_FRAME_CORE,    /* a group */
+    WEFT_FRAME_OBJECT,  /* a group; text: its path */
+    WEFT_FRAME_PROCESS, /* a group */
     WEFT_FRAME_STATE,   /* "(preempted)", "(waiting)", "(no stack)", "…" */
 };
 

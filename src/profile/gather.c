@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/idmap.h"
 #include "model/strings.h"
 #include "profile/join.h"
 
@@ -74,8 +75,9 @@ static bool add_item(struct profile_gather *g, const struct profile_item *item)
     return at != UINT32_MAX;
 }
 
-static uint32_t group_of(struct profile_gather *g, uint32_t promise, uint32_t thread, uint32_t core)
+static uint32_t group_of(struct profile_gather *g, const struct profile_item *item, uint32_t core)
 {
+    const uint32_t promise = item->promise;
     switch (g->o->by) {
     case WEFT_PROFILE_BY_PROMISE:
         return promise;
@@ -84,9 +86,13 @@ static uint32_t group_of(struct profile_gather *g, uint32_t promise, uint32_t th
     case WEFT_PROFILE_BY_ROOT:
         return profile_name_family(g->names, profile_is_gap(promise) ? promise : g->root[promise]);
     case WEFT_PROFILE_BY_THREAD:
-        return thread;
+        return item->thread;
     case WEFT_PROFILE_BY_CORE:
         return core;
+    case WEFT_PROFILE_BY_OBJECT:
+        return profile_name_object(g->names, item->stack);
+    case WEFT_PROFILE_BY_PROCESS:
+        return g->leader[item->thread];
     default:
         return 0;
     }
@@ -108,7 +114,7 @@ static bool gather_item(struct profile_gather *g, struct profile_item item, uint
         g->without_promise += item.value;
         g->gap[WEFT_NONE - item.promise] += item.value;
     }
-    item.group = group_of(g, item.promise, item.thread, core);
+    item.group = group_of(g, &item, core);
     if (!g->stacks) {
         item.stack = 0;
         item.state = WEFT_STATE_RUNNING;
@@ -122,6 +128,16 @@ static bool gather_item(struct profile_gather *g, struct profile_item item, uint
     return add_item(g, &item);
 }
 
+static bool is_there(const struct weft_profile *p, const struct weft_calltree_options *o,
+                     const struct weft_sample *s)
+{
+    if (o->off_cpu || o->where == WEFT_PROFILE_ANYWHERE)
+        return true;
+    const bool kernel = s->flags & WEFT_SAMPLE_IN_KERNEL ||
+                        (s->stack && p->location[p->stack[s->stack].location].kernel);
+    return kernel == (o->where == WEFT_PROFILE_IN_KERNEL);
+}
+
 static bool take_all(struct profile_gather *g)
 {
     const struct weft_profile *p = g->p;
@@ -131,7 +147,7 @@ static bool take_all(struct profile_gather *g)
         uint64_t from = s->time_ns, to = o->off_cpu ? from + s->value : from;
         if ((!o->off_cpu && s->source != o->source) ||
             (o->thread != WEFT_NONE && s->thread != o->thread) || !has_time(g, &from, &to) ||
-            !has_promise(g, s->promise))
+            !has_promise(g, s->promise) || !is_there(p, o, s))
             continue;
         struct profile_item item = {
             .stack = s->stack,
@@ -165,6 +181,24 @@ static bool is_possible(const struct weft_profile *p, const struct weft_calltree
     return o->off_cpu || o->source < p->sources || (o->source == 0 && !p->samples);
 }
 
+/* The thread with the process's number, or else the first one that there is of the process. */
+static bool find_leaders(struct profile_gather *g)
+{
+    const struct weft_profile *p = g->p;
+    struct weft_idmap *first = weft_idmap_new();
+    g->leader = weft_resize(NULL, p->threads, sizeof *g->leader);
+    bool ok = first && g->leader;
+    for (uint32_t i = 0; ok && i < p->threads; i++) {
+        const struct weft_thread *t = &p->thread[i];
+        if (t->thread == t->process || weft_idmap_seek(first, t->process) == WEFT_IDMAP_NONE)
+            ok = weft_idmap_put(first, t->process, i);
+    }
+    for (uint32_t i = 0; ok && i < p->threads; i++)
+        g->leader[i] = weft_idmap_seek(first, p->thread[i].process);
+    weft_idmap_free(first);
+    return ok;
+}
+
 static bool prepare(struct profile_gather *g)
 {
     const struct weft_calltree_options *o = g->o;
@@ -179,6 +213,8 @@ static bool prepare(struct profile_gather *g)
         if (g->label == WEFT_NONE)
             return false;
     }
+    if (o->by == WEFT_PROFILE_BY_PROCESS && !find_leaders(g))
+        return false;
     if (o->by == WEFT_PROFILE_BY_ROOT && !(g->root = weft_profile_roots(m)))
         return false;
     if (!o->with_children || (o->promise == WEFT_NONE && !o->label))
@@ -214,7 +250,7 @@ int profile_gather_run(struct profile_gather *g, struct weft_profile *p,
 void profile_gather_fini(struct profile_gather *g)
 {
     weft_frames_free(g->frames);
-    weft_free_all(g->root, g->wanted, g->item, g->items_by.slot);
+    weft_free_all(g->root, g->leader, g->wanted, g->item, g->items_by.slot);
 }
 
 struct weft_named_frame profile_gather_group(struct profile_gather *g, uint32_t group)
@@ -230,6 +266,12 @@ struct weft_named_frame profile_gather_group(struct profile_gather *g, uint32_t 
         break;
     case WEFT_PROFILE_BY_CORE:
         frame = profile_named(WEFT_FRAME_CORE, profile_name_core(g->names, group));
+        break;
+    case WEFT_PROFILE_BY_OBJECT:
+        frame = profile_named(WEFT_FRAME_OBJECT, group);
+        break;
+    case WEFT_PROFILE_BY_PROCESS:
+        frame = profile_named(WEFT_FRAME_PROCESS, profile_name_process(g->names, group));
         break;
     default:
         break;

@@ -29,8 +29,9 @@ struct profile_gather {
     struct weft_frames *frames;
     struct profile_names *names; /* of the frames */
     uint32_t *root;              /* parallel to the promises, for WEFT_PROFILE_BY_ROOT */
-    uint8_t *wanted;             /* … for with_children: see gather.c */
-    uint32_t label;              /* a text, for options.label; WEFT_NONE: no promise has it */
+    uint32_t *leader; /* parallel to the threads: the first of its process, for BY_PROCESS */
+    uint8_t *wanted;  /* … for with_children: see gather.c */
+    uint32_t label;   /* a text, for options.label; WEFT_NONE: no promise has it */
     struct profile_item *item;
     uint32_t items, item_room;
     struct weft_table items_by;

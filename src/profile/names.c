@@ -130,3 +130,25 @@ uint32_t profile_name_core(struct profile_names *n, uint32_t core)
     snprintf(text, sizeof text, "core %" PRIu32, core);
     return add(n, text);
 }
+
+uint32_t profile_name_object(struct profile_names *n, uint32_t stack)
+{
+    const struct weft_profile *p = n->p;
+    if (stack == 0)
+        return n->no_stack;
+    const struct weft_location *l = &p->location[p->stack[stack].location];
+    if (l->mapping != WEFT_NONE)
+        return p->mapping[l->mapping].path;
+    return add(n, l->kernel ? "[kernel]" : "(file not known)");
+}
+
+uint32_t profile_name_process(struct profile_names *n, uint32_t thread)
+{
+    const struct weft_thread *t = &n->p->thread[thread];
+    const char *name = weft_profile_text(n->p, t->name);
+    char text[96];
+    if (t->process == UINT32_MAX)
+        return add(n, "(process not known)");
+    snprintf(text, sizeof text, "%.63s%s%" PRIu32, name, name[0] ? " " : "process ", t->process);
+    return add(n, text);
+}

@@ -57,3 +57,9 @@ uint32_t profile_name_line(struct profile_names *n, uint32_t file, uint32_t line
 /* "worker 1234", "core 3" */
 uint32_t profile_name_thread(struct profile_names *n, uint32_t thread);
 uint32_t profile_name_core(struct profile_names *n, uint32_t core);
+
+/* "/usr/lib/libc.so.6", "[kernel]": the file at the innermost address of a stack. */
+uint32_t profile_name_object(struct profile_names *n, uint32_t stack);
+
+/* "server 1234": the process of a thread, which should be its first one. */
+uint32_t profile_name_process(struct profile_names *n, uint32_t thread);

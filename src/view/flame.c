@@ -312,6 +312,8 @@ static enum weft_ink ink_of(const struct weft_profile *p, const struct weft_call
         return WEFT_INK_FRAME_PROMISE;
     case WEFT_FRAME_THREAD:
     case WEFT_FRAME_CORE:
+    case WEFT_FRAME_OBJECT:
+    case WEFT_FRAME_PROCESS:
     case WEFT_FRAME_STATE:
         break;
     }

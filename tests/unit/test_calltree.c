@@ -193,6 +193,68 @@ static void test_lines(void **state)
     weft_profile_free(p);
 }
 
+static void map(struct weft_profile *p, uint32_t process, uint64_t start, const char *path)
+{
+    struct weft_mapping m = {.process = process,
+                             .path = text_of(p, path),
+                             .start = start,
+                             .size = 0x1000,
+                             .kernel = process == UINT32_MAX};
+    assert_int_not_equal(weft_profile_add_mapping(p, &m), WEFT_NONE);
+}
+
+/* At an address, called from 0x1000; of the kernel if it is above 0xf000. */
+static void add_at(struct weft_profile *p, uint64_t address, uint64_t value, uint32_t process,
+                   uint32_t thread)
+{
+    const bool kernel = address > 0xf000;
+    const uint32_t caller = weft_profile_push(p, 0, process, 0x1000, WEFT_NODE_CALLER, 1);
+    struct weft_sample s = {.time_ns = 10,
+                            .value = value,
+                            .stack = address ? weft_profile_push(p, caller, process, address,
+                                                                 kernel ? WEFT_NODE_KERNEL : 0, 1)
+                                             : 0,
+                            .thread = weft_profile_add_thread(p, process, thread, WEFT_NONE),
+                            .flags = kernel ? WEFT_SAMPLE_IN_KERNEL : 0};
+    assert_int_equal(weft_profile_add_sample(p, &s), 0);
+}
+
+static void test_objects_and_processes(void **state)
+{
+    (void)state;
+    struct weft_profile *p = new_profile();
+    struct weft_calltree_options o = all;
+    map(p, 5, 0x1000, "/bin/main");
+    map(p, 6, 0x1000, "/bin/other");
+    map(p, 5, 0x2000, "/lib/c");
+    map(p, 6, 0x2000, "/lib/c");
+    map(p, UINT32_MAX, 0x10000, "[net]");
+    weft_profile_add_thread(p, 5, 51, text_of(p, "worker"));
+    weft_profile_add_thread(p, 5, 5, text_of(p, "server"));
+    add_at(p, 0x2010, 1, 5, 5);
+    add_at(p, 0x2020, 2, 5, 51);
+    add_at(p, 0x1020, 4, 6, 61); /* whose first thread is not known */
+    add_at(p, 0x2020, 8, 6, 62);
+    add_at(p, 0x10020, 16, 5, 51);
+    add_at(p, 0xff020, 32, 5, 51);
+    add_at(p, 0x7020, 64, 5, 51);
+    add_at(p, 0, 128, UINT32_MAX, UINT32_MAX);
+    assert_int_equal(weft_profile_finish(p), 0);
+    o.by = WEFT_PROFILE_BY_OBJECT;
+    expect_list(p, &o,
+                "(no stack) 128/128 (file not known) 64/64 [kernel] 32/32 [net] 16/16 "
+                "/lib/c 11/11 /bin/other 4/4");
+    o.where = WEFT_PROFILE_IN_KERNEL;
+    expect_list(p, &o, "[kernel] 32/32 [net] 16/16");
+    o.by = WEFT_PROFILE_BY_PROCESS;
+    expect_list(p, &o, "server 5 48/48");
+    o.where = WEFT_PROFILE_IN_USER;
+    expect_list(p, &o, "(process not known) 128/128 server 5 67/67 process 6 12/12");
+    o.thread = 0;
+    expect_list(p, &o, "server 5 66/66");
+    weft_profile_free(p);
+}
+
 static void test_groups_and_filters(void **state)
 {
     (void)state;
@@ -318,8 +380,9 @@ static void test_sums_at_random(void **state)
             away(p, any(2) ? "f1;f2" : "", from, from + size, any(2));
         }
         assert_int_equal(weft_profile_finish(p), 0);
-        static const enum weft_profile_by by[] = {WEFT_PROFILE_BY_FUNCTION, WEFT_PROFILE_BY_LINE,
-                                                  WEFT_PROFILE_BY_THREAD, WEFT_PROFILE_BY_CORE};
+        static const enum weft_profile_by by[] = {
+            WEFT_PROFILE_BY_FUNCTION, WEFT_PROFILE_BY_LINE,   WEFT_PROFILE_BY_THREAD,
+            WEFT_PROFILE_BY_CORE,     WEFT_PROFILE_BY_OBJECT, WEFT_PROFILE_BY_PROCESS};
         for (unsigned i = 0; i < 2 * COUNT(by); i++) {
             struct weft_calltree_options o = all;
             struct weft_calltree *t;
@@ -453,6 +516,7 @@ int main(void)
         cmocka_unit_test(test_recursion),
         cmocka_unit_test(test_spread),
         cmocka_unit_test(test_lines),
+        cmocka_unit_test(test_objects_and_processes),
         cmocka_unit_test(test_groups_and_filters),
         cmocka_unit_test(test_off_cpu),
         cmocka_unit_test(test_sums_at_random),

@@ -184,7 +184,7 @@ Without a name: 30.0 % of what is shown
 
 $ weft profile --json --by label --fold --min 1 many.weft
 {"files": [{"file": "many.weft", "kind": "weft trace", "samples": 41, "absences": 1, "events": true, "program": null}],
- "measured": {"event": {"name": "cpu-clock", "unit": "ns", "period": 500000, "frequency_asked": 2000, "rate": null}, "samples": 41, "total": 20500000, "lost": 0, "lost_other": 9, "switches_until_ns": 21920000, "skipped": 0, "span_ns": 29900100, "threads": 1, "processes": 1, "away_ns": 50000, "away_times": 2, "preempted_ns": 0, "promises": true},
+ "measured": {"event": {"name": "cpu-clock", "unit": "ns", "period": 500000, "frequency_asked": 2000, "rate": null}, "samples": 41, "total": 20500000, "overwritten": 0, "lost": 0, "lost_other": 9, "switches_until_ns": 21920000, "skipped": 0, "span_ns": 29900100, "threads": 1, "processes": 1, "away_ns": 50000, "away_times": 2, "preempted_ns": 0, "promises": true},
  "report": "top",
  "by": "label",
  "folded": true,

@@ -18,7 +18,7 @@ nameless.weft: server
 
 $ weft profile --json --off-cpu nameless.weft
 {"files": [{"file": "nameless.weft", "kind": "weft trace", "samples": 1, "absences": 3, "events": false, "program": "server"}],
- "measured": {"event": {"name": "cpu-clock", "unit": "ns", "period": 1000000, "frequency_asked": 1000, "rate": 333.33333333333331}, "samples": 1, "total": 1000000, "lost": 0, "lost_other": 0, "switches_until_ns": null, "skipped": 0, "span_ns": 8000000, "threads": 1, "processes": 1, "away_ns": 5000000, "away_times": 3, "preempted_ns": 0, "promises": false},
+ "measured": {"event": {"name": "cpu-clock", "unit": "ns", "period": 1000000, "frequency_asked": 1000, "rate": 333.33333333333331}, "samples": 1, "total": 1000000, "overwritten": 0, "lost": 0, "lost_other": 0, "switches_until_ns": null, "skipped": 0, "span_ns": 8000000, "threads": 1, "processes": 1, "away_ns": 5000000, "away_times": 3, "preempted_ns": 0, "promises": false},
  "report": "off_cpu",
  "by": "function",
  "folded": false,

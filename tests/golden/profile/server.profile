@@ -247,6 +247,71 @@ server.weft
       4 ms   36.4 %  100.0 %           4  core 1
      11 ms  100.0 %  100.0 %          11  total
 
+$ weft profile --by object server.weft
+server.weft
+  samples   11 of cpu-clock, one for each 1 ms of CPU time; 2 more (15.4 %) were lost, for lack of
+            space
+  rate      1,000 a second asked for, 1,375 a second got while threads ran
+  over      7.8 ms, 2 threads of 1 process, 11 ms of CPU time: 1.41 cores busy
+  promises  10 ms (90.9 %) for promises, 1 ms (9.1 %) for none
+
+      took    share    sum %     samples  object
+     10 ms   90.9 %   90.9 %          10  /opt/demo/server
+      1 ms    9.1 %  100.0 %           1  [kernel]
+     11 ms  100.0 %  100.0 %          11  total
+
+$ weft profile --by process server.weft
+server.weft
+  samples   11 of cpu-clock, one for each 1 ms of CPU time; 2 more (15.4 %) were lost, for lack of
+            space
+  rate      1,000 a second asked for, 1,375 a second got while threads ran
+  over      7.8 ms, 2 threads of 1 process, 11 ms of CPU time: 1.41 cores busy
+  promises  10 ms (90.9 %) for promises, 1 ms (9.1 %) for none
+
+      took    share    sum %     samples  process
+     11 ms  100.0 %  100.0 %          11  server 70
+     11 ms  100.0 %  100.0 %          11  total
+
+$ weft profile --kernel --limit 3 server.weft
+server.weft
+  samples   11 of cpu-clock, one for each 1 ms of CPU time; 2 more (15.4 %) were lost, for lack of
+            space
+  rate      1,000 a second asked for, 1,375 a second got while threads ran
+  over      7.8 ms, 2 threads of 1 process, 11 ms of CPU time: 1.41 cores busy
+  promises  1 ms (100.0 %) for promises, 0 ms (0.0 %) for none
+  shown     only in the kernel: 1 ms, which is 9.1 % of all
+
+      self   self %    sum %       total  total %  function
+      1 ms  100.0 %  100.0 %        1 ms  100.0 %  tcp_sendmsg  [kernel]
+      0 ms    0.0 %  100.0 %        1 ms  100.0 %  ksys_write  [kernel]
+      0 ms    0.0 %  100.0 %        1 ms  100.0 %  loop  loop.c:10
+      0 ms    0.0 %  100.0 %                       3 more; --limit 0 shows all
+
+      took    share    sum %     samples  label
+      1 ms  100.0 %  100.0 %           1  GET /x
+      1 ms  100.0 %  100.0 %           1  total
+
+$ weft profile --user --by object server.weft
+server.weft
+  samples   11 of cpu-clock, one for each 1 ms of CPU time; 2 more (15.4 %) were lost, for lack of
+            space
+  rate      1,000 a second asked for, 1,375 a second got while threads ran
+  over      7.8 ms, 2 threads of 1 process, 11 ms of CPU time: 1.41 cores busy
+  promises  9 ms (90.0 %) for promises, 1 ms (10.0 %) for none
+  shown     only outside the kernel: 10 ms, which is 90.9 % of all
+
+      took    share    sum %     samples  object
+     10 ms  100.0 %  100.0 %          10  /opt/demo/server
+     10 ms  100.0 %  100.0 %          10  total
+
+$ weft profile --kernel --user server.weft
+weft profile: --kernel and --user exclude each other; see weft profile --help
+exit status 2
+
+$ weft profile --off-cpu --user server.weft
+weft profile: --user is about CPU time; --off-cpu is not; see weft profile --help
+exit status 2
+
 $ weft profile --off-cpu server.weft
 server.weft
   samples   11 of cpu-clock, one for each 1 ms of CPU time; 2 more (15.4 %) were lost, for lack of
@@ -460,7 +525,7 @@ exit status 1
 
 $ weft profile --json server.weft
 {"files": [{"file": "server.weft", "kind": "weft trace", "samples": 11, "absences": 3, "events": true, "program": null}],
- "measured": {"event": {"name": "cpu-clock", "unit": "ns", "period": 1000000, "frequency_asked": 1000, "rate": 1375.0}, "samples": 11, "total": 11000000, "lost": 2, "lost_other": 0, "switches_until_ns": null, "skipped": 0, "span_ns": 7800000, "threads": 2, "processes": 1, "away_ns": 2900000, "away_times": 3, "preempted_ns": 400000, "promises": true},
+ "measured": {"event": {"name": "cpu-clock", "unit": "ns", "period": 1000000, "frequency_asked": 1000, "rate": 1375.0}, "samples": 11, "total": 11000000, "overwritten": 0, "lost": 2, "lost_other": 0, "switches_until_ns": null, "skipped": 0, "span_ns": 7800000, "threads": 2, "processes": 1, "away_ns": 2900000, "away_times": 3, "preempted_ns": 400000, "promises": true},
  "report": "top",
  "by": "function",
  "folded": false,
@@ -487,7 +552,7 @@ $ weft profile --json server.weft
 
 $ weft profile --json --tree --label zip server.weft
 {"files": [{"file": "server.weft", "kind": "weft trace", "samples": 11, "absences": 3, "events": true, "program": null}],
- "measured": {"event": {"name": "cpu-clock", "unit": "ns", "period": 1000000, "frequency_asked": 1000, "rate": 1375.0}, "samples": 11, "total": 11000000, "lost": 2, "lost_other": 0, "switches_until_ns": null, "skipped": 0, "span_ns": 7800000, "threads": 2, "processes": 1, "away_ns": 2900000, "away_times": 3, "preempted_ns": 400000, "promises": true},
+ "measured": {"event": {"name": "cpu-clock", "unit": "ns", "period": 1000000, "frequency_asked": 1000, "rate": 1375.0}, "samples": 11, "total": 11000000, "overwritten": 0, "lost": 2, "lost_other": 0, "switches_until_ns": null, "skipped": 0, "span_ns": 7800000, "threads": 2, "processes": 1, "away_ns": 2900000, "away_times": 3, "preempted_ns": 400000, "promises": true},
  "report": "tree",
  "by": "function",
  "folded": false,
@@ -500,7 +565,7 @@ $ weft profile --json --tree --label zip server.weft
 
 $ weft profile --json --off-cpu server.weft
 {"files": [{"file": "server.weft", "kind": "weft trace", "samples": 11, "absences": 3, "events": true, "program": null}],
- "measured": {"event": {"name": "cpu-clock", "unit": "ns", "period": 1000000, "frequency_asked": 1000, "rate": 1375.0}, "samples": 11, "total": 11000000, "lost": 2, "lost_other": 0, "switches_until_ns": null, "skipped": 0, "span_ns": 7800000, "threads": 2, "processes": 1, "away_ns": 2900000, "away_times": 3, "preempted_ns": 400000, "promises": true},
+ "measured": {"event": {"name": "cpu-clock", "unit": "ns", "period": 1000000, "frequency_asked": 1000, "rate": 1375.0}, "samples": 11, "total": 11000000, "overwritten": 0, "lost": 2, "lost_other": 0, "switches_until_ns": null, "skipped": 0, "span_ns": 7800000, "threads": 2, "processes": 1, "away_ns": 2900000, "away_times": 3, "preempted_ns": 400000, "promises": true},
  "report": "off_cpu",
  "by": "function",
  "folded": false,
@@ -530,8 +595,8 @@ $ weft profile --json --off-cpu server.weft
 $ weft profile --json --diff later.weft --limit 2 server.weft
 {"report": "diff",
  "by": "function",
- "before": {"files": [{"file": "later.weft", "kind": "weft trace", "samples": 4, "absences": 0, "events": false, "program": "server --port 80"}], "measured": {"event": {"name": "cycles", "unit": "cycles", "period": null, "frequency_asked": 999, "rate": 1000.0}, "samples": 4, "total": 9600000, "lost": 0, "lost_other": 0, "switches_until_ns": null, "skipped": 0, "span_ns": 3000000, "threads": 2, "processes": 1, "away_ns": 0, "away_times": 0, "preempted_ns": 0, "promises": false}, "shown": {"samples": 4, "total": 9600000, "without_promise": 9600000, "overwritten": 0, "not_recorded": 0, "unit": "cycles"}},
- "after": {"files": [{"file": "server.weft", "kind": "weft trace", "samples": 11, "absences": 3, "events": true, "program": null}], "measured": {"event": {"name": "cpu-clock", "unit": "ns", "period": 1000000, "frequency_asked": 1000, "rate": 1375.0}, "samples": 11, "total": 11000000, "lost": 2, "lost_other": 0, "switches_until_ns": null, "skipped": 0, "span_ns": 7800000, "threads": 2, "processes": 1, "away_ns": 2900000, "away_times": 3, "preempted_ns": 400000, "promises": true}, "shown": {"samples": 11, "total": 11000000, "without_promise": 1000000, "overwritten": 0, "not_recorded": 0, "unit": "ns"}},
+ "before": {"files": [{"file": "later.weft", "kind": "weft trace", "samples": 4, "absences": 0, "events": false, "program": "server --port 80"}], "measured": {"event": {"name": "cycles", "unit": "cycles", "period": null, "frequency_asked": 999, "rate": 1000.0}, "samples": 4, "total": 9600000, "overwritten": 0, "lost": 0, "lost_other": 0, "switches_until_ns": null, "skipped": 0, "span_ns": 3000000, "threads": 2, "processes": 1, "away_ns": 0, "away_times": 0, "preempted_ns": 0, "promises": false}, "shown": {"samples": 4, "total": 9600000, "without_promise": 9600000, "overwritten": 0, "not_recorded": 0, "unit": "cycles"}},
+ "after": {"files": [{"file": "server.weft", "kind": "weft trace", "samples": 11, "absences": 3, "events": true, "program": null}], "measured": {"event": {"name": "cpu-clock", "unit": "ns", "period": 1000000, "frequency_asked": 1000, "rate": 1375.0}, "samples": 11, "total": 11000000, "overwritten": 0, "lost": 2, "lost_other": 0, "switches_until_ns": null, "skipped": 0, "span_ns": 7800000, "threads": 2, "processes": 1, "away_ns": 2900000, "away_times": 3, "preempted_ns": 400000, "promises": true}, "shown": {"samples": 11, "total": 11000000, "without_promise": 1000000, "overwritten": 0, "not_recorded": 0, "unit": "ns"}},
  "rows": [
   {"name": "loop", "kind": "function", "file": "/src/loop.c", "start_line": 10, "line": 31, "object": "/opt/demo/server", "before_self": 4800100, "after_self": 1000000, "before_total": 7200000, "after_total": 7000000, "before_percent": 50.001041666666666, "after_percent": 9.0909090909090917, "points": -40.910132575757572},
   {"name": "parse", "kind": "function", "file": "/src/parse.c", "start_line": 5, "line": 9, "object": "/opt/demo/server", "before_self": 2399900, "after_self": 4000000, "before_total": 2399900, "after_total": 4000000, "before_percent": 24.998958333333331, "after_percent": 36.363636363636367, "points": 11.364678030303033}]}
