@@ -234,6 +234,8 @@ int explore_facts_of_trace(struct explore_facts *f, const struct weft_scene *s, 
     explore_say(f, explore_nowhere(), FACT_EVENTS, AMOUNT(count, m->events_total),
                 FLAG(about, false));
     explore_say_count(f, FACT_PROMISES, m->promises - 1);
+    if (s->p && s->p->overwritten)
+        explore_say_count(f, FACT_SAMPLES_OVERWRITTEN, s->p->overwritten);
     for (unsigned o = 0; o < WEFT_OUTCOME_COUNT; o++)
         if (c.outcome[o]) {
             explore_say(f, explore_nowhere(), FACT_OUTCOME,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* Any bytes as the contents of the kernel's rings: nothing crashes, and what is handed out of them can be written
- * into a file, whose packets are then sound. The first byte says where the second ring begins. */
+ * into a file, which may be a ring, and whose packets are then sound. The first byte says where the second ring begins. */
 #include "../unit/rings.h"
 #include "profile/build.h"
 #include "read/reader.h"
@@ -29,20 +29,18 @@ static void check(int fd)
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
     REQUIRE(p && weft_reader_open(&r, path, &err) == 0);
     REQUIRE(weft_profile_load_trace(p, r, &err) == 0 && weft_profile_finish(p) == 0);
-    REQUIRE(p->samples == samples);
+    REQUIRE(p->samples + p->overwritten == samples);
     weft_reader_close(r);
     weft_profile_free(p);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static void write_and_check(const uint8_t *data, size_t size, uint64_t ring_bytes)
 {
     static struct rings rings;
     struct weft_samples_file *f;
     struct weft_error err;
-    const struct weft_samples_facts facts = {0};
+    const struct weft_samples_facts facts = {.ring_bytes = ring_bytes};
     const struct weft_source source = {.unit = WEFT_UNIT_NS};
-    if (size < 1)
-        return 0;
     const size_t first = (size - 1) * data[0] / 255;
     int fd = memfd_create("fuzz", MFD_CLOEXEC);
     samples = 0;
@@ -57,5 +55,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     check(fd);
     close(fd);
     rings_fini(&rings);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    if (size < 1)
+        return 0;
+    write_and_check(data, size, 0);
+    write_and_check(data, size, WEFT_SAMPLES_RING_LEAST);
     return 0;
 }
