@@ -35,7 +35,7 @@
 struct request {
     const char *output;
     uint64_t bytes, pending; /* 0: the library's default */
-    bool force, memory, off_cpu, xen, sized;
+    bool force, memory, off_cpu, xen, sized, low;
     uint32_t hz;            /* 0: no samples */
     uint64_t samples_bytes; /* of the samples; 0: as many as there are */
     unsigned runtimes;      /* bits as from cli_runtimes_parse */
@@ -116,6 +116,9 @@ static const struct cli_option options[] = {
              "with --sample: how much of the samples is kept, at least 256K; the oldest are "
              "overwritten",
              .least = WEFT_SAMPLES_RING_LEAST, .most = MAX_BYTES, .shown = "all"),
+    CLI_FLAG("sample-low", request.low,
+             "sample as weft sample --low does, which can stay on: 99 times a second, unless "
+             "--sample says how often"),
     CLI_FLAG("off-cpu", request.off_cpu,
              "with --sample: record when threads leave their cores, also if they do so very often; "
              "else that is given up when it costs too much"),
@@ -155,6 +158,10 @@ static void check(struct request *r)
         check_size(r);
     else
         r->bytes = r->xen ? DEFAULT_XEN_BYTES : DEFAULT_BYTES;
+    if (r->low && r->off_cpu)
+        cli_misuse("record", "--sample-low records no switches; leave out --off-cpu");
+    if (r->low && !r->hz)
+        r->hz = CLI_LOW_HZ;
     if (r->off_cpu && !r->hz)
         cli_misuse("record", "--off-cpu is for --sample");
     if (r->samples_bytes && !r->hz)
@@ -372,11 +379,17 @@ static bool begin_samples(struct cli_sampling *s, const struct request *r,
     const struct weft_sampler_options o = {.scope = WEFT_SAMPLE_COMMAND,
                                            .process = (uint32_t)pid,
                                            .frequency = r->hz,
-                                           .all_switches = r->off_cpu};
+                                           .all_switches = r->off_cpu,
+                                           .no_switches = r->low,
+                                           .by_cores = r->low};
     snprintf(path, sizeof path, "%s.samples", place->path);
     if (cli_sampling_check(path, path) && cli_sampling_open(s, "--sample", &o) &&
-        cli_sampling_create(s, path, &o, r->samples_bytes, r->argv))
-        return true;
+        cli_sampling_create(s, path, &o, r->samples_bytes, r->argv)) {
+        s->step_ms = r->low ? CLI_LOW_STEP_MS : s->step_ms;
+        if (weft_sampler_start(s->sampler) == 0)
+            return true;
+        cli_say("--sample", "out of memory");
+    }
     cli_say("--sample", "the program runs on without samples");
     cli_sampling_close(s);
     return false;

@@ -15,8 +15,6 @@
 
 #define DEFAULT_PATH "weft.samples"
 #define DEFAULT_HZ 1000
-#define LOW_HZ 99
-#define LOW_STEP_MS 500
 #define DWARF_MAX 65528
 #define RING_MOST (UINT64_C(1) << 40)
 
@@ -103,7 +101,7 @@ static void check(struct request *r, char **argv)
     if (r->count)
         o->period = period_of(r->count, weft_sampler_unit(o->event));
     else if (!o->frequency)
-        o->frequency = r->low ? LOW_HZ : DEFAULT_HZ;
+        o->frequency = r->low ? CLI_LOW_HZ : DEFAULT_HZ;
     if (r->low && (o->all_switches || o->interrupts))
         cli_misuse("sample",
                    "--low records neither switches nor interrupts; leave out --off-cpu and "
@@ -221,7 +219,7 @@ static int begin(struct cli_sampling *s, struct request *r, struct end *e)
     bool ready = cli_sampling_open(s, "sample", o) &&
                  cli_sampling_create(s, r->output, o, r->ring_bytes, r->argv);
     if (ready && r->low)
-        s->step_ms = LOW_STEP_MS;
+        s->step_ms = CLI_LOW_STEP_MS;
     if (ready && weft_sampler_start(s->sampler) < 0)
         ready = cli_say("sample", "out of memory");
     if (!ready && r->argv)

@@ -9,6 +9,10 @@
 #include "sample/file.h"
 #include "sample/sampler.h"
 
+/* What --low means, besides the sampler's options. */
+#define CLI_LOW_HZ 99
+#define CLI_LOW_STEP_MS 500
+
 struct cli_sampling {
     struct weft_sampler *sampler;
     struct weft_samples_file *file;

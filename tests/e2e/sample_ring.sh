@@ -130,10 +130,16 @@ equal 'processes, with --low' 'burn' "$(json profile.json 'd["rows"][0]["name"].
 [ "$(json profile.json 'all(r["name"].split()[0] in ("burn", "sh", "weft") for r in d["rows"])')" = True ] ||
     fail "--low: $(cat profile.json)"
 
+run 0 "$WEFT" record --sample-low -o recorded.weft -- "$PROFILES/burn" 500
+equal 'lost, with --sample-low' 0 "$(measured recorded.weft lost)"
+[ "$(measured recorded.weft samples)" -gt 5 ] || fail "--sample-low: $(cat profile.json)"
+equal 'times away, with --sample-low' 0 "$(measured recorded.weft away_times)"
+
 # ---- Mistakes ----
 
 run 2 "$WEFT" sample --size 100K -- true
 run 2 "$WEFT" sample --low --off-cpu -- true
 run 2 "$WEFT" record --sample-size 1M -- true
+run 2 "$WEFT" record --sample-low --off-cpu -- true
 
 finish
