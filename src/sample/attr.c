@@ -111,7 +111,7 @@ uint32_t sample_piece_bytes(const struct weft_sampler *s, enum sample_role role)
     if (role == SAMPLE_LEAVE)
         return s->o.all_switches ? PIECE_LEAST : PIECE;
     const uint64_t rate = sample_rate(s);
-    if (rate == 0)
+    if (rate == 0 || s->by_cores) /* most pieces may be of others, and are copied for nothing */
         return PIECE;
     const uint64_t bytes = PIECES_A_SECOND / rate & ~UINT64_C(7);
     return bytes > PIECE_MOST ? PIECE_MOST : bytes < PIECE_LEAST ? PIECE_LEAST : (uint32_t)bytes;
