@@ -328,13 +328,23 @@ void view_heads_draw(struct canvas *c);
 /* Draws the texts of rows in which every line has room for its own. Returns how many lines have one. */
 uint32_t view_labels_write(struct canvas *c, struct names *names);
 
+/* ---- chains.c: the labels of a promise ---- */
+
 /* The label itself, or the first one after it that is shown; WEFT_NONE: there is none. In weft's own traces a counter's
  * change says nothing about what runs; its strip shows it. */
-uint32_t view_next_label(const struct weft_model *m, uint32_t label);
+uint32_t view_next_label(const struct canvas *c, uint32_t label);
+
+/* The same, but labels that are left of x may be skipped. */
+uint32_t view_label_from(const struct canvas *c, uint32_t label, int32_t x);
 
 /* The label at the start of the line: the promise's name, if that comes soon enough, so that a counter's change does
  * not take its place. WEFT_NONE: there is no label yet. */
-uint32_t view_label_at_start(const struct canvas *c, const struct weft_promise *p, int32_t x0);
+uint32_t view_label_at_start(const struct canvas *c, uint32_t promise, int32_t x0);
+
+/* Like weft_model_name. */
+uint32_t view_name(const struct canvas *c, uint32_t promise);
+
+/* ---- labels.c: more of what is written ---- */
 
 /* Why the promise failed, if it failed inside the picture, or a note that it should have been resolved; NULL: neither.
  * Not terminated. */

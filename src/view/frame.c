@@ -280,7 +280,7 @@ int32_t canvas_legend_height(struct canvas *c)
 /* Writes "ARP response (wait) #413" to out, n bytes. */
 static int describe(const struct canvas *c, uint32_t promise, char *out, size_t room)
 {
-    uint32_t label = weft_model_name(c->m, promise);
+    uint32_t label = view_name(c, promise);
     if (promise == WEFT_ROOT)
         return snprintf(out, room, "the event loop");
     return snprintf(out, room, "%.60s%s(%s) #%" PRIu64,

@@ -63,7 +63,7 @@ static uint32_t common_bytes(const char *a, const char *b, uint32_t most)
 
 static void note_name(const struct canvas *c, struct gross *g, uint32_t promise)
 {
-    const uint32_t name = weft_model_name(c->m, promise);
+    const uint32_t name = view_name(c, promise);
     if (name == g->name || g->common == 0)
         return;
     g->differs = true;
@@ -83,8 +83,7 @@ static void add_line(const struct canvas *c, struct gross *types, uint32_t promi
     if (g == types + TYPES)
         return;
     if (g->type == WEFT_NONE) {
-        *g = (struct gross){
-            .type = type, .promise = promise, .name = weft_model_name(c->m, promise)};
+        *g = (struct gross){.type = type, .promise = promise, .name = view_name(c, promise)};
         if (g->name != WEFT_NONE)
             weft_model_text(c->m, g->name, &g->common);
         g->common = g->common < NAME_MAX ? g->common : NAME_MAX;

@@ -315,6 +315,8 @@ int view_index_new(struct weft_index **out, const struct weft_model *m, const st
              : step == 2 ? view_index_cells(x, m, l)
              : step == 3 ? index_links(x, m)
                          : index_changes(x, m);
+        if (rc == 0 && step == 0)
+            rc = view_chains_init(&x->chains, m);
         if (rc == 0 && progress && !progress(data, 0.5 + 0.1 * (step + 1)))
             rc = WEFT_E_CANCELED;
     }
@@ -335,6 +337,6 @@ void view_index_free(struct weft_index *x)
         weft_free_all(lengths[i]->most[0], lengths[i]->most[1]);
     weft_free_all(x->run_first, x->run, x->time, x->block_row, x->block_of, x->cell, x->failed,
                   x->cursor, x->by_time, x->weight, x->weightiest, x->drawable, x->about.first,
-                  x->about.item, x->became.first, x->became.item, x->change_first, x->change,
-                  x->extremes_first, x->extremes, x);
+                  x->about.item, x->became.first, x->became.item, x->chains.list, x->chains.label,
+                  x->change_first, x->change, x->extremes_first, x->extremes, x);
 }

@@ -9,6 +9,7 @@
  *   into one pixel. Coarser levels join four intervals each.
  * - For some of these times, the place in each row: used to find what is visible without searching whole rows.
  * - The weight of each interaction, in one byte, and the maximum of each block.
+ * - The labels of promises that have many.
  * - What was done to a promise; what became one; the changes of each counter. */
 #pragma once
 
@@ -49,6 +50,20 @@ struct view_extremes { /* of a block of changes */
     int64_t min, max, last;
 };
 
+/* The labels of a promise that has many. */
+struct view_chain {
+    uint32_t promise;
+    uint32_t first, end; /* of those that are shown, in order */
+    uint32_t name;       /* the first label that is a text, or WEFT_NONE */
+    uint32_t last;       /* while it is made */
+    bool in_order;       /* of time; otherwise the others are not there */
+};
+
+struct view_chains {
+    struct view_chain *list; /* by promise */
+    uint32_t *label, count;
+};
+
 struct weft_index {
     struct view_lengths lines;
     struct view_regions sleeps, pauses, missings;
@@ -78,6 +93,8 @@ struct weft_index {
     struct view_groups about; /* interactions by the promise they act on */
     struct view_groups became;
 
+    struct view_chains chains;
+
     uint32_t *change_first; /* where each counter begins in `change`; with one extra entry */
     uint32_t *change;       /* of each counter by time */
     uint32_t *extremes_first;
@@ -91,6 +108,9 @@ void view_index_free(struct weft_index *x);
 
 /* The part of making it that is in cells.c. Returns 0 or WEFT_E_NOMEM. */
 int view_index_cells(struct weft_index *x, const struct weft_model *m, const struct weft_layout *l);
+
+/* The part in chains.c. The same. */
+int view_chains_init(struct view_chains *x, const struct weft_model *m);
 
 /* ---- Questions ---- */
 

@@ -12,7 +12,6 @@ enum {
     CUT_MIN = 36 * PX,  /* … and with less than this, no part of one: it would say nothing */
     GAP = 4 * PX,
     TICK = 4 * PX,
-    NAME_NEAR = 12 * PX, /* a name this close to the start belongs to the start of the line */
     TYPE_ROOM = 40 * PX,
 };
 
@@ -85,29 +84,9 @@ static void put_reason(struct writing *w, uint32_t promise)
     put(w, WEFT_INK_FAILED, x, text, size);
 }
 
-uint32_t view_next_label(const struct weft_model *m, uint32_t label)
-{
-    while (label != WEFT_NONE && m->label[label].is_change && !m->quirks.changes_are_labels)
-        label = m->label[label].next;
-    return label;
-}
-
-uint32_t view_label_at_start(const struct canvas *c, const struct weft_promise *p, int32_t x0)
-{
-    const struct weft_model *m = c->m;
-    uint32_t l = view_next_label(m, p->first_label), chosen = l;
-    for (; l != WEFT_NONE && canvas_x(c, m->label[l].time_ns) <= x0 + NAME_NEAR;
-         l = m->label[l].next)
-        if (!m->label[l].is_change)
-            return l;
-        else if (m->label[l].time_ns < c->from_ns)
-            chosen = l;
-    return chosen;
-}
-
 static bool has_room_after(const struct writing *w, uint32_t label)
 {
-    uint32_t next = view_next_label(w->c->m, w->c->m->label[label].next);
+    uint32_t next = view_next_label(w->c, w->c->m->label[label].next);
     return next == WEFT_NONE || canvas_x(w->c, w->c->m->label[next].time_ns) > w->next + TYPE_ROOM;
 }
 
@@ -117,7 +96,7 @@ static void write_labels(struct writing *w, uint32_t promise, int32_t x0, int32_
     struct canvas *c = w->c;
     const struct weft_model *m = c->m;
     char text[256];
-    uint32_t l = view_label_at_start(c, &m->promise[promise], x0);
+    uint32_t l = view_label_at_start(c, promise, x0);
     bool typed = false;
     if (l == WEFT_NONE) {
         /* Adds the number only if the type also fits: the type says more. */
@@ -129,7 +108,7 @@ static void write_labels(struct writing *w, uint32_t promise, int32_t x0, int32_
             put(w, WEFT_INK_FAINT_TEXT, x0, text, (size_t)n);
     }
     for (; l != WEFT_NONE && m->label[l].time_ns <= c->to_ns;
-         l = view_next_label(m, m->label[l].next)) {
+         l = view_label_from(c, m->label[l].next, w->next - GAP)) {
         int32_t x = canvas_x(c, m->label[l].time_ns);
         x = x < x0 ? x0 : x;
         if (x > x1 + PX || w->next > w->end - ROOM_MIN)

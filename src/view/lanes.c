@@ -269,7 +269,7 @@ static void add_tip(struct canvas *c, struct weft_draw *d, uint32_t promise)
 {
     const struct weft_promise *p = &c->m->promise[promise];
     char text[240], name[120] = "";
-    uint32_t label = weft_model_name(c->m, promise);
+    uint32_t label = view_name(c, promise);
     if (label != WEFT_NONE)
         snprintf(name, sizeof name, "%.*s ", 100, weft_model_text(c->m, label, NULL));
     int n = snprintf(text, sizeof text, "%s(%.60s) #%" PRIu64 ": at %s, %s, %s", name,

@@ -379,7 +379,7 @@ static bool place_name(struct names *n, const struct candidate *x)
     if ((!x->single || x->rank > 1) &&
         !find_place(n, &begin, t.x + (x->x1 - x->x0) / 2, end, t.y, 1))
         return false; /* before the promise is read */
-    t.label = view_label_at_start(c, &c->m->promise[promise], x->x0);
+    t.label = view_label_at_start(c, promise, x->x0);
     if (t.label != WEFT_NONE && c->m->label[t.label].time_ns > c->to_ns)
         t.label = WEFT_NONE;
     t.tick = !x->single;
@@ -416,9 +416,9 @@ static void place_changes(struct names *n, const struct candidate *x)
     int32_t end = canvas_span_room(c, c->shown_row[x->at], x->span) - 2 * PX;
     if (is_full(n, x->x0 + PX + 1, x->x1, x->y - ABOVE)) /* before the promise is read */
         return;
-    uint32_t l = view_label_at_start(c, &m->promise[promise], x->x0);
+    uint32_t l = view_label_at_start(c, promise, x->x0);
     while (l != WEFT_NONE && seen++ < CHANGES_MAX) {
-        l = view_next_label(m, m->label[l].next);
+        l = view_next_label(c, m->label[l].next);
         if (l == WEFT_NONE || m->label[l].time_ns > c->to_ns)
             return;
         struct text t = {.x = canvas_x(c, m->label[l].time_ns), .y = x->y - ABOVE, .kind = CHANGE};
