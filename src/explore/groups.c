@@ -85,6 +85,58 @@ static bool changed(struct weft_explorer *e)
     return true;
 }
 
+/* FNV-1a, of each name with its number: they are pinned in any order. */
+static uint32_t sum_of_names(const struct weft_groups *g)
+{
+    uint32_t sum = 0;
+    for (uint32_t i = 0; g && i < g->count; i++) {
+        uint32_t one = 2166136261u ^ g->group[i].number;
+        for (const char *c = g->group[i].name; *c; c++)
+            one = (one ^ (uint8_t)*c) * 16777619u;
+        sum += one;
+    }
+    return sum;
+}
+
+void explore_groups_note(const struct weft_explorer *e, unsigned pane, struct explore_grouping *to)
+{
+    const struct weft_groups *g = e->pane[pane].trace->groups;
+    *to = (struct explore_grouping){.by = g ? g->by : WEFT_GROUP_NONE, .names = sum_of_names(g)};
+    for (uint32_t i = 0; g && i < g->count; i++) {
+        const uint32_t at = g->group[i].number / 64, bit = g->group[i].number % 64;
+        to->closed[at] |= (uint64_t)g->group[i].is_closed << bit;
+        to->hidden[at] |= (uint64_t)g->group[i].is_hidden << bit;
+        to->pinned[at] |= (uint64_t)g->group[i].is_pinned << bit;
+    }
+}
+
+void explore_groups_recall(struct weft_explorer *e, unsigned pane,
+                           const struct explore_grouping *to)
+{
+    struct explore_grouping now;
+    explore_groups_note(e, pane, &now);
+    if (memcmp(&now, to, sizeof now) == 0)
+        return;
+    const bool same_rows =
+        now.by == to->by && memcmp(now.pinned, to->pinned, sizeof now.pinned) == 0;
+    if (!same_rows) {
+        explore_groups_make(e, pane, WEFT_GROUP_NONE); /* so that none is pinned */
+        explore_groups_make(e, pane, (enum weft_group_by)to->by);
+    }
+    struct weft_groups *g = e->pane[pane].trace->groups;
+    changed(e);
+    if (!g || sum_of_names(g) != to->names)
+        return;
+    for (uint32_t i = 0; i < g->count; i++) {
+        const uint32_t at = g->group[i].number / 64, bit = g->group[i].number % 64;
+        g->group[i].is_closed = to->closed[at] >> bit & 1;
+        g->group[i].is_hidden = to->hidden[at] >> bit & 1;
+        g->group[i].is_pinned = to->pinned[at] >> bit & 1;
+    }
+    if (!same_rows && (to->pinned[0] || to->pinned[1]))
+        explore_groups_pinned(e, pane);
+}
+
 /* The next way to make groups that makes sense; after the last one, there are none. */
 static bool next_way(struct weft_explorer *e, unsigned pane)
 {
@@ -134,7 +186,7 @@ static bool show_all(struct weft_explorer *e, struct weft_groups *g)
     return any && changed(e);
 }
 
-bool explore_groups_command(struct weft_explorer *e, enum weft_command command)
+static bool command_on(struct weft_explorer *e, enum weft_command command)
 {
     const unsigned pane = e->active;
     if (command == WEFT_COMMAND_GROUP)
@@ -159,6 +211,14 @@ bool explore_groups_command(struct weft_explorer *e, enum weft_command command)
     return changed(e);
 }
 
+bool explore_groups_command(struct weft_explorer *e, enum weft_command command)
+{
+    explore_history_leave(e);
+    const bool done = command_on(e, command);
+    explore_history_arrive(e);
+    return done;
+}
+
 bool explore_groups_click(struct weft_explorer *e, unsigned pane, double x, double y)
 {
     const struct explore_pane *p = &e->pane[pane];
@@ -167,7 +227,9 @@ bool explore_groups_click(struct weft_explorer *e, unsigned pane, double x, doub
         const struct weft_group_head *h = &p->geometry.head[i];
         if (at_x >= h->x0 && at_x < h->x1 && at_y >= h->y0 && at_y < h->y1) {
             struct weft_group *g = &p->trace->groups->group[h->group];
+            explore_history_leave(e);
             g->is_closed = !g->is_closed;
+            explore_history_arrive(e);
             return changed(e);
         }
     }

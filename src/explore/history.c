@@ -16,10 +16,13 @@ static void note(const struct weft_explorer *e, struct explore_moment *m)
     m->selected = e->selected != WEFT_NONE;
     m->is_free = e->is_free;
     m->window = e->window;
+    m->hidden = e->hidden;
     if (m->selected)
         m->id = e->pane[e->selected_pane].model->promise[e->selected].id;
-    for (unsigned i = 0; i < e->panes; i++)
+    for (unsigned i = 0; i < e->panes; i++) {
         m->of[i] = e->pane[i].view;
+        explore_groups_note(e, i, &m->grouping[i]);
+    }
 }
 
 static void recall(struct weft_explorer *e, const struct explore_moment *m)
@@ -27,6 +30,9 @@ static void recall(struct weft_explorer *e, const struct explore_moment *m)
     e->is_free = m->is_free;
     e->window = m->window;
     e->top = m->top;
+    e->hidden = m->hidden;
+    for (unsigned i = 0; i < e->panes; i++) /* the views are of the rows that these make */
+        explore_groups_recall(e, i, &m->grouping[i]);
     for (unsigned i = 0; i < e->panes; i++) {
         struct explore_pane *p = &e->pane[i];
         p->view = m->of[i];

@@ -121,7 +121,9 @@ void weft_explorer_show_kind(struct weft_explorer *e, enum weft_kind kind, bool 
     hidden = shown ? hidden & ~weft_kind_bit(kind) : hidden | weft_kind_bit(kind);
     if (hidden == e->hidden)
         return;
+    explore_history_leave(e);
     e->hidden = hidden;
+    explore_history_arrive(e);
     explore_moved(e);
     explore_changed(e, WEFT_CHANGED_TIP);
 }

@@ -74,6 +74,13 @@ enum explore_movement {
     EXPLORE_SCROLL, /* the panes */
 };
 
+/* How the promises of a trace are grouped. The bits are numbers of groups. */
+struct explore_grouping {
+    uint32_t by;    /* enum weft_group_by */
+    uint32_t names; /* a sum of the names: of the same groups, if the trace was read again */
+    uint64_t closed[2], hidden[2], pinned[2];
+};
+
 /* An earlier view. */
 struct explore_moment {
     unsigned panes, pane, finding_pane;
@@ -84,6 +91,8 @@ struct explore_moment {
     uint64_t id; /* of the selection */
     struct explore_window window;
     struct explore_view of[WEFT_PANES_MAX];
+    struct explore_grouping grouping[WEFT_PANES_MAX];
+    uint32_t hidden; /* kinds */
 };
 
 /* A finding that will be shown once the pane is analysed. */
@@ -524,6 +533,12 @@ void explore_why_not_key(struct weft_explorer *e, const char *key, unsigned mods
 
 /* Groups the promises of a trace, in all its panes. Returns false if that cannot be: nothing has changed then. */
 bool explore_groups_make(struct weft_explorer *e, unsigned pane, enum weft_group_by by);
+
+/* Notes how the trace of a pane is grouped, and groups it so again. What cannot be made again, for lack of memory or because
+ * the search is another, has no groups then. */
+void explore_groups_note(const struct weft_explorer *e, unsigned pane, struct explore_grouping *to);
+void explore_groups_recall(struct weft_explorer *e, unsigned pane,
+                           const struct explore_grouping *g);
 
 /* Groups a new scene as the old one was. */
 void explore_groups_keep(struct weft_explorer *e, unsigned pane);

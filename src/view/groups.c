@@ -173,6 +173,8 @@ static int sort_into(struct weft_groups *g, const struct weft_model *m, const ui
     const bool has_others = kinds > WEFT_GROUPS_MAX;
     const uint32_t own = has_others ? WEFT_GROUPS_MAX - 1 : kinds;
     g->count = own + has_others;
+    for (uint32_t i = 0; i < g->count; i++)
+        g->group[i].number = i;
     for (uint32_t k = 0; k < kinds; k++)
         group[kind[k].number] = k < own ? k : own;
     for (uint32_t i = 1; i < m->promises; i++)

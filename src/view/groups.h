@@ -29,7 +29,8 @@ extern const char *const weft_group_by_name[WEFT_GROUP_BYS];
 struct weft_group {
     char name[WEFT_GROUP_NAME]; /* clean UTF-8 */
     uint32_t promises;
-    bool is_closed; /* drawn as one row */
+    uint32_t number; /* by size: the largest is 0, also when it is pinned */
+    bool is_closed;  /* drawn as one row */
     bool is_hidden;
     bool is_pinned; /* above the others; see weft_groups_sort */
 };

@@ -1709,6 +1709,38 @@ static void keys_group_hide_and_pin(void **state)
     weft_explorer_free(e);
 }
 
+/* Each of these is a step that can be undone and done again: the place, which says how things are grouped, is the same then. */
+static void grouping_and_hiding_can_be_undone(void **state)
+{
+    (void)state;
+    static const char *const keys[] = {"g", "x", "G", "h", "H", "g"};
+    enum { STEPS = COUNT(keys) + 1 };
+    struct weft_explorer *e = explorer(1);
+    char place[STEPS + 1][EXPLORE_PLACE_BYTES];
+    weft_explorer_select(e, 0, by_id(e, 0, 5));
+    for (unsigned i = 0; i <= STEPS; i++) {
+        snprintf(place[i], sizeof place[i], "%s", weft_explorer_place(e));
+        if (i < COUNT(keys))
+            assert_true(weft_explorer_key(e, keys[i], 0));
+        else if (i < STEPS)
+            weft_explorer_show_kind(e, WEFT_KIND_FAILED, false);
+        if (i)
+            assert_string_not_equal(place[i], place[i - 1]);
+    }
+    assert_non_null(strstr(place[4], "&group=label&closed=*&hidden=*&pinned=*"));
+    assert_non_null(strstr(place[STEPS], "&hide="));
+    for (unsigned i = STEPS; i-- > 0;) {
+        assert_true(weft_explorer_command(e, i % 2 ? WEFT_COMMAND_UNDO : WEFT_COMMAND_BACK));
+        assert_non_null(weft_explorer_draw(e));
+        assert_string_equal(weft_explorer_place(e), place[i]);
+    }
+    for (unsigned i = 1; i <= STEPS; i++) {
+        assert_true(weft_explorer_command(e, WEFT_COMMAND_REDO));
+        assert_string_equal(weft_explorer_place(e), place[i]);
+    }
+    weft_explorer_free(e);
+}
+
 /* With rows at a readable height, the wheel with Alt moves over all of them, and by no more than it says. */
 static void readable_rows_scroll(void **state)
 {
@@ -1824,6 +1856,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(groups_have_rows_of_their_own),
         cmocka_unit_test(keys_group_hide_and_pin),
+        cmocka_unit_test(grouping_and_hiding_can_be_undone),
         cmocka_unit_test(readable_rows_scroll),
         cmocka_unit_test(rows_glide),
         cmocka_unit_test(zooming_keeps_what_is_under_the_pointer),
