@@ -164,9 +164,11 @@ static void fold_block(struct canvas *c, struct lane *lane, uint32_t block, cons
             continue;
         uint64_t low = UINT64_MAX << (b % 64), high = UINT64_MAX >> (63 - last % 64);
         uint32_t bad = 0;
-        for (uint32_t w = b / 64; w <= last / 64; w++)
-            bad += (uint32_t)__builtin_popcountll(failed[w] & (w == b / 64 ? low : UINT64_MAX) &
-                                                  (w == last / 64 ? high : UINT64_MAX));
+        for (uint32_t w = b / 64; w <= last / 64; w++) {
+            const uint64_t here =
+                failed[w] & (w == b / 64 ? low : UINT64_MAX) & (w == last / 64 ? high : UINT64_MAX);
+            bad += here ? (uint32_t)__builtin_popcountll(here) : 0;
+        }
         /* About equally many lines begin, and so end, in each interval of the index. */
         uint64_t ends = (uint64_t)(last - b + 1) * spans / x->buckets;
         if (bad)

@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/array.h"
 #include "base/order.h"
@@ -220,6 +221,20 @@ static void sample_add(struct sample *s, uint32_t at, uint32_t span)
     s->item[s->count++].span = span;
 }
 
+/* Few are, so eight are looked at together. */
+static uint32_t next_red(const uint8_t *look, uint32_t span, uint32_t end)
+{
+    const uint64_t red = UINT64_C(0x0101010101010101) * WEFT_LOOK_RED;
+    for (uint64_t eight; end - span >= sizeof eight; span += sizeof eight) {
+        memcpy(&eight, look + span, sizeof eight);
+        if (eight & red)
+            break;
+    }
+    while (span < end && !(look[span] & WEFT_LOOK_RED))
+        span++;
+    return span;
+}
+
 /* Adds the spans of a shown row that are long enough, marked or red. */
 enum wanted { LONG, FOUND, RED };
 
@@ -232,9 +247,7 @@ static uint32_t next_of(const struct canvas *c, enum wanted wanted, uint32_t spa
     case FOUND:
         return weft_search_next_span(c->vp->search, span, end);
     case RED:
-        while (span < end && !(c->l->look[span] & WEFT_LOOK_RED))
-            span++;
-        return span;
+        return next_red(c->l->look, span, end);
     }
     return end;
 }
