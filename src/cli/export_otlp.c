@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: ISC */
 /* weft export --to otlp: promises as spans, in the file format of OpenTelemetry's collector (otlpjsonfile): each line is a
  * whole ExportTraceServiceRequest. A line holds so much that a collector accepts it in one request. */
+#include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/common.h"
 #include "cli/exporter.h"
 #include "cli/otlp.h"
+#include "cli/otlp_send.h"
 
 enum { PARTS_MAX = 1000 }; /* spans, links and events in a line */
 
@@ -63,28 +66,53 @@ static int write_otlp(FILE *out, const struct weft_history *h, const struct weft
     return rc;
 }
 
+static int to_collector(const struct weft_history *h, const struct weft_reader_facts *f,
+                        const char *path, const char *url, struct weft_error *err)
+{
+    FILE *lines = tmpfile();
+    uint64_t rejected = 0;
+    int rc = lines ? write_otlp(lines, h, f, path, err)
+                   : weft_error_set(err, WEFT_E_IO, WEFT_NO_OFFSET,
+                                    "no room for what is to be sent: %s", strerror(errno));
+    if (rc == 0)
+        rc = otlp_send(lines, url, &rejected, err);
+    if (rc == 0 && rejected)
+        rc = weft_error_set(err, WEFT_E_IO, WEFT_NO_OFFSET, "has rejected %" PRIu64 " span%s",
+                            rejected, weft_plural(rejected));
+    if (lines)
+        fclose(lines);
+    return rc;
+}
+
+static int to_file(const struct weft_history *h, const struct weft_reader_facts *f,
+                   const char *path, const char *target, struct weft_error *err)
+{
+    struct weft_output out;
+    if (!cli_output_open(&out, target, WEFT_OUTPUT_OTHER, &path, 1))
+        return WEFT_E_IO;
+    int rc = write_otlp(out.file, h, f, path, err);
+    if (out.file == stdout && cli_stdout_left())
+        rc = 0;
+    const bool kept = cli_output_close(&out, target, rc == 0);
+    return rc < 0 || kept ? rc : WEFT_E_IO;
+}
+
 static int export_otlp(struct weft_reader *reader, const char *path, const char *target,
                        uint64_t *total, struct cli_export_failure *f)
 {
-    struct weft_output out;
     const struct weft_reader_facts *facts = weft_reader_facts(reader);
     f->err.code = 0; /* what is wrong otherwise has been said */
     struct weft_model *m = cli_model_quiet(reader, path);
     struct weft_history *h = m ? cli_history(m, path) : NULL;
-    int rc = h ? 0 : WEFT_E_IO;
-    if (h && !cli_output_open(&out, target, WEFT_OUTPUT_OTHER, &path, 1))
-        rc = WEFT_E_IO;
-    else if (h) {
-        rc = write_otlp(out.file, h, facts, path, &f->err);
-        if (out.file == stdout && cli_stdout_left())
-            rc = 0;
-        else if (rc == 0 && !m->has_wall)
+    int rc = WEFT_E_IO;
+    if (h) {
+        rc = otlp_is_url(target) ? to_collector(h, facts, path, target, &f->err)
+                                 : to_file(h, facts, path, target, &f->err);
+        if (rc == 0 && !m->has_wall)
             cli_say(path, "the time of day is not known, so times count from 1970");
         if (rc == 0)
             cli_export_warn_losses(path, facts);
         *total = m->events_total + m->promoted_events;
-        const bool kept = cli_output_close(&out, target, rc == 0);
-        rc = rc < 0 || kept ? rc : WEFT_E_IO;
     }
     weft_history_free(h);
     weft_model_free(m);

@@ -90,4 +90,60 @@ if [ -x "${MKTRACE:-}" ] && [ -d "$DATA" ]; then
         break
     done
 fi
+
+# A collector, which answers as its path says.
+cat >collector.py <<'END'
+import http.server, json, sys
+
+class Collector(http.server.BaseHTTPRequestHandler):
+    def do_POST(self):
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        with open("received.jsonl", "ab") as f:
+            f.write(body)
+        with open("requests", "a") as f:
+            print(self.path, self.headers["Content-Type"], file=f)
+        answer = {"/rejects": b'{"partialSuccess": {"rejectedSpans": "2", "errorMessage": "too \\u001b old"}}',
+                  "/odd": b'{"partialSuccess": [1'}.get(self.path, b"{}")
+        self.send_response(503 if self.path == "/busy" else 200)
+        self.send_header("Content-Length", str(len(answer)))
+        self.end_headers()
+        self.wfile.write(answer)
+    def log_message(self, *_):
+        pass
+
+server = http.server.HTTPServer(("127.0.0.1", 0), Collector)
+print(server.server_port, flush=True)
+server.serve_forever()
+END
+exec {from}< <(exec python3 collector.py)
+collector=$!
+read -r port <&"$from"
+sends() { # sends STATUS URL FILE
+    rm -f received.jsonl requests
+    run "$1" "$WEFT" export --to otlp -o "$2" "$3"
+}
+if "$WEFT" export --to otlp -o "http://127.0.0.1:$port" copy.weft 2>&1 | grep 'built without libsoup'; then
+    echo 'not tried: collectors'
+else
+    sends 0 "http://127.0.0.1:$port" one.weft
+    same 'what the collector gets' one.weft.jsonl received.jsonl
+    equal 'where' '/v1/traces application/json' "$(cat requests)"
+    sends 0 "http://127.0.0.1:$port/" many.weft
+    same 'many lines' many.weft.jsonl received.jsonl
+    sends 0 "http://127.0.0.1:$port/odd" one.weft
+    equal 'a path' '/odd application/json' "$(cat requests)"
+    sends 1 "http://127.0.0.1:$port/rejects" one.weft
+    says err 'too .* old$'
+    equal 'no control characters' 0 "$(grep -c $'\033' err)"
+    says err 'has rejected 2 spans'
+    sends 1 "http://127.0.0.1:$port/busy" many.weft
+    says err 'answers with 503, Service Unavailable'
+    equal 'nothing more is sent' 1 "$(wc -l <requests)"
+    kill "$collector"
+    wait "$collector" 2>/dev/null || :
+    sends 1 "http://127.0.0.1:$port" one.weft
+    says err "http://127.0.0.1:$port: "
+    sends 1 'http://[' one.weft
+    says err 'is no URL'
+fi
 finish
