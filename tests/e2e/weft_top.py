@@ -451,11 +451,13 @@ class Screen:
             self.y = max(self.y - 1, 0)
 
     def control(self, numbers, letter):
+        # What was written before the terminal became smaller may lead beyond its end.
         n = [int(part) if part.isdigit() else 0 for part in numbers.split(";")]
         if letter == "H":
-            self.y, self.x = max(n[0] - 1, 0), max((n + [0])[1] - 1, 0)
+            self.y, self.x = min(max(n[0] - 1, 0), self.lines - 1), max((n + [0])[1] - 1, 0)
         elif letter == "r":
-            self.first, self.last = max(n[0] - 1, 0), (n + [0])[1] - 1 if (n + [0])[1] else self.lines - 1
+            last = (n + [0])[1] - 1 if (n + [0])[1] else self.lines - 1
+            self.first, self.last = min(max(n[0] - 1, 0), self.lines - 1), min(last, self.lines - 1)
             self.y = self.x = 0
         elif letter == "J":
             for y in range(self.y + 1, self.lines):
