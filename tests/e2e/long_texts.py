@@ -4,7 +4,7 @@
 import struct
 import sys
 
-LOOP, LONG, PROMISES = -(2**31), 4_600_000, 150_000
+LOOP, LONG, PROMISES = -(2**31), 4_600_000, 50_000
 
 
 def packet(kind, header, body):

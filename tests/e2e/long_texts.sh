@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: ISC
-# One text of 4.6 MB that 150 000 promises have, in a trace of 10 MB: what every command takes and writes is in proportion to
+# One text of 4.6 MB that 50 000 promises have, in a trace of 7 MB: what every command takes and writes is in proportion to
 # the file. The limit on CPU time is ten times what they need, and a hundredth of what they needed.
 . "$(dirname "$0")/lib.sh"
 cd "$tmp"
