@@ -105,8 +105,8 @@ struct sample_mapped *sample_present_at(const struct sample_process *process, ui
 {
     uint32_t low = 0, high = process->count;
     WEFT_SEEK(low, high, end_of(&process->mapped[middle]) <= address);
-    struct sample_mapped *m = &process->mapped[low];
-    return low < process->count && m->start <= address ? m : NULL;
+    return low < process->count && process->mapped[low].start <= address ? &process->mapped[low]
+                                                                         : NULL;
 }
 
 /* What lies over the new one is gone; of a larger mapping its ends stay. Takes m->path over. */
