@@ -111,11 +111,15 @@ static inline void try_foreign(const void *bytes, size_t size, enum weft_foreign
     struct weft_error err = {.code = 0};
     struct weft_input in;
     struct weft_profile *p = weft_profile_new();
-    REQUIRE(p && weft_input_open(&in, try_file(bytes, size), NULL) == 0);
+    REQUIRE(p);
+    if (weft_input_open(&in, try_file(bytes, size), &err) < 0) { /* it looks packed, and is not */
+        weft_profile_free(p);
+        return;
+    }
     int rc = weft_profile_load_foreign(p, &in, &o, &facts, &err);
     if (rc < 0) {
         REQUIRE(rc == WEFT_E_FORMAT || rc == WEFT_E_LIMIT);
-        REQUIRE(err.offset == WEFT_NO_OFFSET || err.offset <= size);
+        REQUIRE(err.offset == WEFT_NO_OFFSET || err.offset <= in.size);
         try_error(&err, rc);
     }
     REQUIRE(facts.samples == p->samples);
