@@ -37,6 +37,19 @@ static inline void weft_free_each(void **pointer, size_t count)
  * there is no memory, or `wanted` is above 2^32 - 1, returns false and leaves the array unchanged. */
 bool weft_reserve_all(void *array, uint64_t wanted, uint32_t *room, size_t item);
 
+/* Makes room for the item `index`. The bytes of new items are all `fill`; so every array that is grown in this way, and in
+ * no other, has `room` items with values. Fails like weft_reserve_all. */
+static inline bool weft_reach(void *array, uint32_t index, uint32_t *room, size_t item, int fill)
+{
+    const uint32_t before = *room;
+    if (index < before)
+        return true;
+    if (!weft_reserve_all(array, (uint64_t)index + 1, room, item))
+        return false;
+    memset(*(char **)array + before * item, fill, (*room - before) * item);
+    return true;
+}
+
 /* Makes room for one more item than `used`. */
 static inline bool weft_reserve(void *array, uint64_t used, uint32_t *room, size_t item)
 {

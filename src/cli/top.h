@@ -47,7 +47,7 @@ struct top_process {
     char how[96];        /* how it ended */
     char trouble[256];   /* why the last look failed, or "" */
     uint8_t *exported;   /* by row: see top_metrics.c */
-    uint32_t exported_rows, exported_room, exported_names;
+    uint32_t exported_room, exported_names;
 };
 
 struct top {

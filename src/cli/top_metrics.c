@@ -44,13 +44,9 @@ static uint64_t weight(const struct live_row *r)
 /* Gives series to rows that are new: to those that count most, as long as there are series. */
 static bool assign(struct top_process *p, const struct live_row *row, uint32_t rows)
 {
-    if (rows > p->exported_rows) {
-        if (rows > p->exported_room &&
-            !weft_reserve_all(&p->exported, rows, &p->exported_room, sizeof *p->exported))
-            return false;
-        memset(p->exported + p->exported_rows, NOT_SEEN, rows - p->exported_rows);
-        p->exported_rows = rows;
-    }
+    if (rows &&
+        !weft_reach(&p->exported, rows - 1, &p->exported_room, sizeof *p->exported, NOT_SEEN))
+        return false;
     while (p->exported_names < KINDS_MAX) {
         uint32_t best = 0;
         for (uint32_t i = 1; i < rows; i++)

@@ -107,12 +107,8 @@ static void note_counters(struct top_process *p, int64_t now_ns)
     if (now_ns - p->history_ns < SECOND_NS / 4)
         return;
     p->history_ns = now_ns;
-    if (count > p->histories &&
-        (count <= p->history_room ||
-         weft_reserve_all(&p->history, count, &p->history_room, sizeof *p->history))) {
-        memset(p->history + p->histories, 0, (count - p->histories) * sizeof *p->history);
+    if (count && weft_reach(&p->history, count - 1, &p->history_room, sizeof *p->history, 0))
         p->histories = count;
-    }
     for (uint32_t i = 0; i < p->histories; i++) {
         struct top_history *h = &p->history[i];
         if (h->values == TOP_HISTORY)

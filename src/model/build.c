@@ -298,7 +298,7 @@ static int on_label(struct weft_builder *b, const struct weft_event *ev)
 static int counter_named(struct weft_builder *b, uint32_t name, uint32_t *out)
 {
     struct weft_model *m = b->m;
-    if (!model_reach(&b->counter_of, name, &b->counter_of_room, sizeof *b->counter_of))
+    if (!weft_reach(&b->counter_of, name, &b->counter_of_room, sizeof *b->counter_of, 0xff))
         return model_no_room(b, m->counters, "counters");
     if (b->counter_of[name] == WEFT_NONE) {
         b->counter_of[name] = m->counters;

@@ -94,18 +94,6 @@ static inline bool model_grow(void *array, uint32_t used, uint32_t *room, size_t
     return used < WEFT_NONE - 1 && weft_reserve(array, used, room, item);
 }
 
-/* Makes room for item `index`. New items are all 0xff. Returns false if there is no memory. */
-static inline bool model_reach(void *array, uint32_t index, uint32_t *room, size_t item)
-{
-    const uint32_t before = *room;
-    if (index < before)
-        return true;
-    if (!weft_reserve_all(array, (uint64_t)index + 1, room, item))
-        return false;
-    memset(*(char **)array + before * item, 0xff, (*room - before) * item);
-    return true;
-}
-
 /* Closes the last runs, then finds what can be known only at the end: when pending promises end,
  * which binds are simplified, and the scales of the counters. Returns 0 or a negative WEFT_E
  * code. */

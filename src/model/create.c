@@ -49,7 +49,7 @@ static int mirage_type(struct weft_builder *b, uint8_t type, uint32_t *out)
 static int read_origin(struct weft_builder *b, const struct weft_origin *o, struct creation *c)
 {
     struct weft_model *m = b->m;
-    if (!model_reach(&b->site, o->number, &b->site_room, sizeof *b->site))
+    if (!weft_reach(&b->site, o->number, &b->site_room, sizeof *b->site, 0xff))
         return model_no_room(b, b->site_room, "sites");
     struct weft_site_known *known = &b->site[o->number]; /* [0] is for sites that are not stored */
     if (known->type == WEFT_NONE || !o->number) {

@@ -56,9 +56,9 @@ struct watch {
     struct weft_table table;
     uint64_t seed;
     struct turn *turn; /* by index of the thread */
-    uint32_t turns, turn_room;
+    uint32_t turn_room;
     uint64_t *above; /* for each counter, a bit for each condition that holds */
-    uint32_t aboves, above_room;
+    uint32_t above_room;
     uint64_t next_scan_ns;
     bool from_start;
     uint64_t called_ns; /* when weft_snapshot was called last */
@@ -329,12 +329,8 @@ static void check_turn(struct watch *w, const struct live_thread *t, uint32_t in
                                         .took_ns = took};
         if (c->kind != WATCH_LOOP || took <= (uint64_t)c->bound || index >= THREADS_MAX)
             continue;
-        if (index >= w->turns) {
-            if (!weft_reserve_all(&w->turn, (uint64_t)index + 1, &w->turn_room, sizeof *w->turn))
-                return;
-            memset(w->turn + w->turns, 0, (index + 1 - w->turns) * sizeof *w->turn);
-            w->turns = index + 1;
-        }
+        if (!weft_reach(&w->turn, index, &w->turn_room, sizeof *w->turn, 0))
+            return;
         struct turn *turn = &w->turn[index];
         if (turn->since_ns != t->since_ns)
             *turn = (struct turn){.since_ns = t->since_ns};
@@ -368,14 +364,8 @@ static void look_at_loops(struct watch *w, uint64_t now)
 
 static void check_counter(struct watch *w, const struct live_counter *counter, uint32_t index)
 {
-    if (index >= COUNTERS_MAX)
+    if (index >= COUNTERS_MAX || !weft_reach(&w->above, index, &w->above_room, sizeof *w->above, 0))
         return;
-    if (index >= w->aboves) {
-        if (!weft_reserve_all(&w->above, (uint64_t)index + 1, &w->above_room, sizeof *w->above))
-            return;
-        memset(w->above + w->aboves, 0, (index + 1 - w->aboves) * sizeof *w->above);
-        w->aboves = index + 1;
-    }
     for (unsigned i = 0; i < w->conditions; i++) {
         const struct watch_condition *c = &w->condition[i];
         const uint64_t bit = UINT64_C(1) << i;
@@ -474,7 +464,10 @@ struct live_calls watch_calls(struct watch *w)
 static void forget(struct watch *w)
 {
     memset(w->rate, 0, sizeof w->rate);
-    w->knowns = w->turns = w->aboves = 0;
+    weft_free_all(w->turn, w->above);
+    w->turn = NULL;
+    w->above = NULL;
+    w->knowns = w->turn_room = w->above_room = 0;
     w->drop_at = 64;
     w->next_scan_ns = 0;
     weft_table_drop(&w->table);

@@ -59,6 +59,25 @@ static void arrays_grow(void **state)
     free(item);
 }
 
+static void items_are_reached(void **state)
+{
+    (void)state;
+    uint16_t *item = NULL;
+    uint32_t room = 0;
+    assert_true(weft_reach(&item, 7, &room, sizeof *item, 0));
+    assert_true(room > 7);
+    memset(item, 1, room * sizeof *item);
+    const uint32_t before = room;
+    assert_true(weft_reach(&item, before - 1, &room, sizeof *item, 0xff)); /* it is there already */
+    assert_int_equal(room, before);
+    assert_true(weft_reach(&item, 1000, &room, sizeof *item, 0xff));
+    for (uint32_t i = 0; i < room; i++)
+        assert_int_equal(item[i], i < before ? 0x0101 : 0xffff);
+    assert_false(weft_reach(&item, UINT32_MAX, &room, sizeof *item, 0));
+    assert_int_equal(item[1000], 0xffff);
+    free(item);
+}
+
 static void sizes_that_do_not_fit_are_no_memory(void **state)
 {
     (void)state;
@@ -575,6 +594,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(arrays_grow),
+        cmocka_unit_test(items_are_reached),
         cmocka_unit_test(sizes_that_do_not_fit_are_no_memory),
         cmocka_unit_test(seek_finds_the_first_place),
         cmocka_unit_test(orders),

@@ -424,7 +424,7 @@ static void begin_metrics(void)
     reset();
     free(process.exported);
     process.exported = NULL;
-    process.exported_rows = process.exported_room = process.exported_names = 0;
+    process.exported_room = process.exported_names = 0;
 }
 
 static void test_metrics(void **state)
