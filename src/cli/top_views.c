@@ -81,6 +81,24 @@ static void put_where(char *where, size_t size, const struct live *l, const stru
         *where = 0;
 }
 
+typedef void put_item_fn(struct top_page *page, const struct top *t, const struct top_item *item,
+                         const int *widths);
+
+/* A view that is a list: at most so many of its items, which are called that. */
+static void put_list(struct top_page *page, const struct top *t, enum top_view view,
+                     const char *const *heads, const int *widths, uint32_t most,
+                     put_item_fn *put_item, const char *what)
+{
+    uint32_t count;
+    uint64_t all;
+    put_head(page, t, view, heads, widths);
+    struct top_item *item = top_pick(t, view, most, &count, &all);
+    for (uint32_t i = 0; i < count; i++)
+        put_item(page, t, &item[i], widths);
+    put_more(page, count, all, what);
+    free(item);
+}
+
 /* ---- The oldest pending ---- */
 
 static void put_promise(struct top_page *page, const struct top *t, const struct top_item *item,
@@ -129,14 +147,7 @@ static void put_pending(struct top_page *page, const struct top *t, int columns,
                                         "AT:where",  "CREATED BY",      NULL};
     const int text = text_width(columns, t, 2 * (NUMBER + 1) + 2 * 11, 4);
     const int widths[] = {NUMBER, NUMBER, 8, -12, -text, -2 * text, -text, -TEXT_MOST};
-    uint32_t count;
-    uint64_t all;
-    put_head(page, t, TOP_PENDING, heads, widths);
-    struct top_item *item = top_pick(t, TOP_PENDING, most, &count, &all);
-    for (uint32_t i = 0; i < count; i++)
-        put_promise(page, t, &item[i], widths);
-    put_more(page, count, all, "are pending");
-    free(item);
+    put_list(page, t, TOP_PENDING, heads, widths, most, put_promise, "are pending");
 }
 
 /* ---- What waits for what ---- */
@@ -165,8 +176,7 @@ static void put_node(struct top_page *page, const struct top *t, const struct to
     const struct live *l = p->live;
     uint32_t count;
     const struct live_promise *promise = &live_promises(l, &count)[n->promise];
-    char name[TOP_NAME_BYTES];
-    const char *age = weft_duration_narrow((int64_t)top_age_ns(p, promise->created_ns)).text;
+    char name[TOP_NAME_BYTES], where[300];
     static const char *const needs[] = {[TOP_NEEDS_NOTHING] = "",
                                         [TOP_WAITS] = "waits",
                                         [TOP_BECAME] = "became it",
@@ -179,7 +189,8 @@ static void put_node(struct top_page *page, const struct top *t, const struct to
         top_end(page, (struct top_key){0});
         return;
     }
-    top_cell(page, TOP_PLAIN, NUMBER, age);
+    top_cell(page, TOP_PLAIN, NUMBER,
+             weft_duration_narrow((int64_t)top_age_ns(p, promise->created_ns)).text);
     put_branch(page, n);
     if (n->circle && n->depth == 0)
         top_put(page, TOP_BAD, "deadlock: ");
@@ -205,9 +216,9 @@ static void put_node(struct top_page *page, const struct top *t, const struct to
     }
     if (promise->background && !n->circle)
         top_put(page, TOP_FAINT, "  (background)");
-    if (*live_name(l, promise->file))
-        top_put(page, TOP_FAINT, "  %s:%" PRIu32, cli_base(live_name(l, promise->file)),
-                promise->line);
+    put_where(where, sizeof where, l, promise);
+    if (*where)
+        top_put(page, TOP_FAINT, "  %s", where);
     top_end(page, (struct top_key){.process = p->pid, .promise = promise->id});
 }
 
@@ -351,15 +362,8 @@ static void put_latencies(struct top_page *page, const struct top *t, int column
                                  "LABEL:label",
                                  NULL};
     const int widths[] = {NUMBER, NUMBER, NUMBER, NUMBER, NUMBER, NUMBER, NUMBER, -14, -200};
-    uint32_t count;
-    uint64_t all;
     (void)columns;
-    put_head(page, t, TOP_LATENCY, heads, widths);
-    struct top_item *item = top_pick(t, TOP_LATENCY, most, &count, &all);
-    for (uint32_t i = 0; i < count; i++)
-        put_latency(page, t, &item[i], widths);
-    put_more(page, count, all, "kinds");
-    free(item);
+    put_list(page, t, TOP_LATENCY, heads, widths, most, put_latency, "kinds");
 }
 
 /* ---- Threads ---- */
@@ -409,15 +413,8 @@ static void put_threads(struct top_page *page, const struct top *t, int columns,
                                         "FOR",     "BUSY:busy", "TURNS/S:turns", "LONGEST:longest",
                                         "RUNNING", NULL};
     const int widths[] = {8, -16, -6, -4, NUMBER, -(BAR + 8), NUMBER, NUMBER, -200};
-    uint32_t count;
-    uint64_t all;
     (void)columns;
-    put_head(page, t, TOP_THREADS, heads, widths);
-    struct top_item *item = top_pick(t, TOP_THREADS, most, &count, &all);
-    for (uint32_t i = 0; i < count; i++)
-        put_thread(page, t, &item[i], widths);
-    put_more(page, count, all, "threads");
-    free(item);
+    put_list(page, t, TOP_THREADS, heads, widths, most, put_thread, "threads");
 }
 
 /* ---- Counters ---- */
@@ -442,28 +439,27 @@ static void put_history(struct top_page *page, const struct top_process *p, uint
     top_cell(page, TOP_GOOD, -TOP_HISTORY, text);
 }
 
+static void put_counter(struct top_page *page, const struct top *t, const struct top_item *item,
+                        const int *widths)
+{
+    const struct top_process *p = item->p;
+    uint32_t count;
+    const struct live_counter *c = &live_counters(p->live, &count)[item->index];
+    char value[32];
+    put_pid(page, t, p);
+    snprintf(value, sizeof value, "%" PRId64, c->value);
+    top_cell(page, TOP_BOLD, widths[0], value);
+    put_history(page, p, item->index);
+    top_cell(page, TOP_PLAIN, widths[2], live_name(p->live, c->name));
+    top_end(page, (struct top_key){.process = p->pid, .counter = item->index + 1});
+}
+
 static void put_counters(struct top_page *page, const struct top *t, int columns, uint32_t most)
 {
     static const char *const heads[] = {"VALUE:value", "LAST SECONDS:change", "NAME:name", NULL};
     const int widths[] = {16, -TOP_HISTORY, -200};
-    uint32_t count, counters;
-    uint64_t all;
     (void)columns;
-    put_head(page, t, TOP_COUNTERS, heads, widths);
-    struct top_item *item = top_pick(t, TOP_COUNTERS, most, &count, &all);
-    for (uint32_t i = 0; i < count; i++) {
-        const struct top_process *p = item[i].p;
-        const struct live_counter *c = &live_counters(p->live, &counters)[item[i].index];
-        char value[32];
-        put_pid(page, t, p);
-        snprintf(value, sizeof value, "%" PRId64, c->value);
-        top_cell(page, TOP_BOLD, widths[0], value);
-        put_history(page, p, item[i].index);
-        top_cell(page, TOP_PLAIN, widths[2], live_name(p->live, c->name));
-        top_end(page, (struct top_key){.process = p->pid, .counter = item[i].index + 1});
-    }
-    put_more(page, count, all, "counters");
-    free(item);
+    put_list(page, t, TOP_COUNTERS, heads, widths, most, put_counter, "counters");
 }
 
 void top_view_put(struct top_page *page, const struct top *t, enum top_view view, int columns,
