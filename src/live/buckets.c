@@ -2,7 +2,7 @@
 #include "live/live.h"
 
 /* Four buckets for each power of two, from 1.024 us: bucket 0 has everything up to there, and the last one everything that
- * is longer than 2^43 ns, two hours and a half. */
+ * is longer than 6 * 2^41 ns, more than three and a half hours. */
 enum { LEAST = 10, PARTS = 4 };
 
 uint64_t live_bucket_ns(unsigned bucket)

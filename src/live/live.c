@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "base/idmap.h"
+#include "format/walk.h"
 #include "live/tables.h"
 
 #define MARK "__should_resolve"
@@ -106,30 +107,25 @@ static void on_thread(struct live *l, struct live_thread *t, const struct weft_e
     if (ev->missing || !t->last_ns)
         t->since_ns = now;
     t->last_ns = now;
-    t->running = ev->running;
+    t->running =
+        ev->kind == WEFT_EVENT_SUSPEND ? 0 : format_running(ev->kind, ev->a, ev->b, ev->running);
     switch (ev->kind) {
     case WEFT_EVENT_SUSPEND:
         if (!t->idle)
             end_turn(l, t, now);
         t->is_loop = t->idle = true;
         t->since_ns = now;
-        t->running = 0;
         break;
     case WEFT_EVENT_RESUME:
         if (!t->idle) /* the end of the turn before it was not seen */
             t->since_ns = now;
         t->is_loop = true;
         go_on(l, t, now);
-        t->running = WEFT_ID_LOOP;
         break;
     case WEFT_EVENT_SWITCH:
     case WEFT_EVENT_READ:
     case WEFT_EVENT_SIGNAL:
         go_on(l, t, now);
-        t->running = ev->a;
-        break;
-    case WEFT_EVENT_BECOMES:
-        t->running = ev->a == ev->running ? ev->b : ev->running;
         break;
     case WEFT_EVENT_PREEMPTED:
         t->preempted_ns += l->counts ? (uint64_t)ev->value : 0;

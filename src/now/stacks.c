@@ -157,6 +157,17 @@ static int read_standing(struct reader *r, struct now_thread *thread)
     return 0;
 }
 
+static struct weft_unwind_input input_of(const struct reader *r, const struct now_thread *thread,
+                                         const struct now_registers *regs)
+{
+    return (struct weft_unwind_input){.process = (uint32_t)r->t->p->pid,
+                                      .thread = thread->number,
+                                      .regs_mask = regs->mask,
+                                      .regs = regs->reg,
+                                      .stack = (const uint8_t *)r->standing->stack,
+                                      .stack_bytes = r->standing->bytes};
+}
+
 static int read_running(struct reader *r, struct now_thread *thread)
 {
     struct now_registers regs;
@@ -173,12 +184,7 @@ static int read_running(struct reader *r, struct now_thread *thread)
         return 0;
     }
     r->stacks++;
-    const struct weft_unwind_input in = {.process = (uint32_t)r->t->p->pid,
-                                         .thread = thread->number,
-                                         .regs_mask = regs.mask,
-                                         .regs = regs.reg,
-                                         .stack = (const uint8_t *)s->stack,
-                                         .stack_bytes = s->bytes};
+    const struct weft_unwind_input in = input_of(r, thread, &regs);
     uint32_t count = weft_unwinder_whole(r->unwinder, &in, pcs, PCS_MAX, &complete);
     if (!count) {
         pcs[0] = regs.pc;
@@ -233,12 +239,7 @@ static int read_left(struct reader *r, struct now_thread *thread)
     r->stacks++;
     s->bytes = sample_distant_read(&r->t->p->memory, left->sp, s->stack, sizeof s->stack);
     keep_top(thread, s->stack, s->bytes);
-    const struct weft_unwind_input in = {.process = (uint32_t)r->t->p->pid,
-                                         .thread = thread->number,
-                                         .regs_mask = regs.mask,
-                                         .regs = regs.reg,
-                                         .stack = (const uint8_t *)s->stack,
-                                         .stack_bytes = s->bytes};
+    const struct weft_unwind_input in = input_of(r, thread, &regs);
     const uint32_t count = weft_unwinder_knows(r->unwinder, in.process, regs.pc)
                                ? weft_unwinder_whole(r->unwinder, &in, pcs, PCS_MAX, &complete)
                                : unwind_lost(r, &in, &regs, pcs);
