@@ -1,26 +1,14 @@
 /* SPDX-License-Identifier: ISC */
 /* A trace that this program records is followed meanwhile: each event comes once, in order, or is counted as lost. */
-#include <fcntl.h>
 #include <inttypes.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include <cmocka.h>
-
-#include "base/clock.h"
+#include "own_trace.h"
 #include "read/follow.h"
-#include "weft/weft.h"
 
 enum { THREADS = 3, SMALL = 128 << 10, LARGE = 8 << 20 };
 
-static char path[64];
 static struct weft_counter counted = WEFT_COUNTER("counted");
 
 /* What was handed out, by thread: each thread counts from 1. */
@@ -37,30 +25,10 @@ struct followed {
     char label[64]; /* of the newest promise */
 };
 
-static void start(uint64_t bytes)
-{
-    int fd;
-    snprintf(path, sizeof path, "/tmp/weft-follow-XXXXXX");
-    fd = mkstemp(path);
-    assert_true(fd >= 0);
-    close(fd);
-    unlink(path);
-    assert_int_equal(weft_start(&(struct weft_options){.path = path, .bytes = bytes}), 0);
-}
-
-static void stop(void)
-{
-    weft_stop();
-    unlink(path);
-}
-
 static void follow(struct followed *to)
 {
-    struct weft_input in = {.fd = open(path, O_RDONLY | O_CLOEXEC)};
+    struct weft_input in = own_input();
     struct weft_error err;
-    struct stat st;
-    assert_true(in.fd >= 0 && fstat(in.fd, &st) == 0);
-    in.size = (uint64_t)st.st_size;
     *to = (struct followed){.follow = NULL};
     assert_int_equal(weft_follow_open(&to->follow, &in, &err), 0);
 }
@@ -117,19 +85,11 @@ static uint64_t look(struct followed *to)
     return to->events - before;
 }
 
-/* Everything that has been recorded is older than a look takes. */
-static void let_pass(void)
-{
-    const int64_t until = weft_monotonic_ns() + 5000000;
-    while (weft_monotonic_ns() < until)
-        ;
-}
-
 static void each_once(void **state)
 {
     (void)state;
     struct followed to;
-    start(LARGE);
+    own_start(LARGE);
     for (int i = 1; i <= 100; i++)
         weft_counter_set(&counted, i);
     follow(&to);
@@ -138,14 +98,14 @@ static void each_once(void **state)
     for (int i = 101; i <= 20000; i++) {
         weft_counter_set(&counted, i);
         if (i % 1000 == 0) {
-            let_pass();
+            own_let_pass();
             assert_int_equal(look(&to), i == 1000 ? 900 : 1000);
         }
     }
     assert_int_equal(weft_follow_lost(to.follow), 0);
     assert_int_equal(to.missing, 0);
     weft_follow_close(to.follow);
-    stop();
+    own_stop();
 }
 
 /* Texts and places that are new since the last look. */
@@ -154,7 +114,7 @@ static void new_texts(void **state)
     (void)state;
     struct followed to;
     char text[32];
-    start(LARGE);
+    own_start(LARGE);
     follow(&to);
     look(&to);
     for (int i = 0; i < 50; i++) {
@@ -163,14 +123,14 @@ static void new_texts(void **state)
         weft_label(p, text);
         weft_create("other", "fixed");
         weft_resolve(p);
-        let_pass();
+        own_let_pass();
         assert_int_equal(look(&to), 4);
         assert_string_equal(to.label, "fixed");
     }
     assert_int_equal(to.created, 100);
     assert_int_equal(to.resolved, 50);
     weft_follow_close(to.follow);
-    stop();
+    own_stop();
 }
 
 /* What a small ring overwrites between two looks is counted. */
@@ -179,7 +139,7 @@ static void lost(void **state)
     (void)state;
     struct followed to;
     int64_t all = 100;
-    start(SMALL);
+    own_start(SMALL);
     for (int64_t i = 1; i <= all; i++)
         weft_counter_set(&counted, i);
     follow(&to);
@@ -187,14 +147,14 @@ static void lost(void **state)
     for (unsigned round = 0; round < 5; round++) {
         for (unsigned i = 0; i < 100000; i++)
             weft_counter_set(&counted, ++all);
-        let_pass();
+        own_let_pass();
         assert_true(look(&to) > 100);
     }
     assert_int_equal(to.missing, 5);
     assert_int_equal(weft_follow_lost(to.follow) + to.events, all);
     assert_int_equal(to.thread[0].last, all);
     weft_follow_close(to.follow);
-    stop();
+    own_stop();
 }
 
 /* Pending promises whose creation was overwritten before the first look. */
@@ -202,7 +162,7 @@ static void older(void **state)
 {
     (void)state;
     struct followed to;
-    start(SMALL);
+    own_start(SMALL);
     weft_promise p = weft_create("kind", "old");
     for (unsigned i = 0; i < 100000; i++)
         weft_counter_set(&counted, i);
@@ -211,12 +171,12 @@ static void older(void **state)
     assert_true(to.promoted > 0);
     const uint64_t promoted = to.promoted;
     weft_resolve(p);
-    let_pass();
+    own_let_pass();
     assert_int_equal(look(&to), 1);
     assert_int_equal(to.resolved, 1);
     assert_int_equal(to.promoted, promoted);
     weft_follow_close(to.follow);
-    stop();
+    own_stop();
 }
 
 static void *count(void *data)
@@ -233,7 +193,7 @@ static void threads(uint64_t bytes, bool all)
     struct followed to;
     pthread_t thread[THREADS];
     int64_t most = 300000;
-    start(bytes);
+    own_start(bytes);
     follow(&to);
     look(&to);
     for (unsigned i = 0; i < THREADS; i++)
@@ -242,7 +202,7 @@ static void threads(uint64_t bytes, bool all)
         look(&to);
     for (unsigned i = 0; i < THREADS; i++)
         pthread_join(thread[i], NULL);
-    let_pass();
+    own_let_pass();
     look(&to);
     assert_int_equal(look(&to), 0);
     const uint64_t lost = weft_follow_lost(to.follow), recorded = (uint64_t)(THREADS * most);
@@ -254,7 +214,7 @@ static void threads(uint64_t bytes, bool all)
         assert_int_equal(to.events, recorded);
     }
     weft_follow_close(to.follow);
-    stop();
+    own_stop();
 }
 
 static void large_ring(void **state)
@@ -274,19 +234,19 @@ static void ended(void **state)
 {
     (void)state;
     struct followed to;
-    start(LARGE);
+    own_start(LARGE);
     for (int i = 1; i <= 1000; i++)
         weft_counter_set(&counted, i);
     follow(&to);
     assert_int_equal(look(&to), 1000);
     weft_counter_set(&counted, 1001);
     weft_stop();
-    let_pass();
+    own_let_pass();
     assert_int_equal(look(&to), 1);
     assert_int_equal(weft_reader_facts(weft_follow_reader(to.follow))->ended, WEFT_ENDED_STOPPED);
     assert_int_equal(look(&to), 0);
     weft_follow_close(to.follow);
-    unlink(path);
+    unlink(own_path);
 }
 
 int main(void)

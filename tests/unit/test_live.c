@@ -1,25 +1,13 @@
 /* SPDX-License-Identifier: ISC */
 /* What is known of a process while it records: this one. */
-#include <fcntl.h>
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include <cmocka.h>
-
-#include "base/clock.h"
+#include "own_trace.h"
 #include "live/live.h"
-#include "weft/weft.h"
 
 enum { SMALL = 128 << 10, LARGE = 8 << 20 };
 
-static char path[64];
 static struct weft_counter queue = WEFT_COUNTER("queue"), noise = WEFT_COUNTER("noise");
 
 /* The calls, as text. */
@@ -64,19 +52,9 @@ static void on_turned(void *data, const struct live_thread *t, uint64_t end_ns)
 static void start(uint64_t bytes, const struct live_options *limits)
 {
     struct live_options o = limits ? *limits : (struct live_options){0};
-    struct weft_input in;
     struct weft_error err;
-    struct stat st;
-    int fd;
-    snprintf(path, sizeof path, "/tmp/weft-live-XXXXXX");
-    fd = mkstemp(path);
-    assert_true(fd >= 0);
-    close(fd);
-    unlink(path);
-    assert_int_equal(weft_start(&(struct weft_options){.path = path, .bytes = bytes}), 0);
-    in = (struct weft_input){.fd = open(path, O_RDONLY | O_CLOEXEC)};
-    assert_true(in.fd >= 0 && fstat(in.fd, &st) == 0);
-    in.size = (uint64_t)st.st_size;
+    own_start(bytes);
+    struct weft_input in = own_input();
     o.calls = (struct live_calls){.ended = on_ended, .counted = on_counted, .turned = on_turned};
     assert_int_equal(live_open(&live, &in, &o, &err), 0);
     *said = 0;
@@ -85,8 +63,7 @@ static void start(uint64_t bytes, const struct live_options *limits)
 static void stop(void)
 {
     live_close(live);
-    weft_stop();
-    unlink(path);
+    own_stop();
 }
 
 static void look_now(void)
@@ -96,12 +73,9 @@ static void look_now(void)
         fail_msg("%s", err.text);
 }
 
-/* Everything that has been recorded is older than a look takes. */
 static const char *look(void)
 {
-    const int64_t until = weft_monotonic_ns() + 5000000;
-    while (weft_monotonic_ns() < until)
-        ;
+    own_let_pass();
     *said = 0;
     look_now();
     return said;
