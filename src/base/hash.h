@@ -3,6 +3,7 @@
  * a file whose values all collide. */
 #pragma once
 
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/random.h>
 
@@ -12,6 +13,17 @@ static inline uint64_t weft_seed(void)
     if (getrandom(&seed, sizeof seed, GRND_NONBLOCK) != sizeof seed)
         seed ^= (uintptr_t)&seed;
     return seed;
+}
+
+/* FNV-1a of bytes, going on from `sum`, which is WEFT_HASH_BEGIN at first. The same everywhere and always; so what comes from
+ * a file is mixed with a seed before it chooses a place (weft_mix). */
+#define WEFT_HASH_BEGIN UINT64_C(0xcbf29ce484222325)
+static inline uint64_t weft_hash(uint64_t sum, const void *bytes, size_t size)
+{
+    const unsigned char *at = bytes;
+    for (size_t i = 0; i < size; i++)
+        sum = (sum ^ at[i]) * UINT64_C(0x100000001b3);
+    return sum;
 }
 
 /* Spreads x over all 64 bits (the finalizer of MurmurHash3, keyed). */

@@ -192,11 +192,8 @@ static void record_waits(struct seen *s)
 static uint64_t hash_of(const struct seen *s, const struct now_thing *t)
 {
     struct record r;
-    uint64_t hash = UINT64_C(0xcbf29ce484222325);
     name_record(t, &r);
-    for (const char *c = r.label; *c; c++)
-        hash = (hash ^ (unsigned char)*c) * UINT64_C(0x100000001b3);
-    return weft_mix(hash, s->seed);
+    return weft_mix(weft_hash(WEFT_HASH_BEGIN, r.label, strlen(r.label)), s->seed);
 }
 
 static bool is_function(const struct now_thing *t)

@@ -14,9 +14,11 @@
 
 #include "base/array.h"
 #include "base/clock.h"
+#include "base/hash.h"
 #include "base/order.h"
 #include "cli/common.h"
 #include "cli/top.h"
+#include "sample/proc.h"
 
 #define SECOND_NS INT64_C(1000000000)
 
@@ -108,12 +110,8 @@ static char *read_file(pid_t pid, const char *name, size_t limit)
 /* The fields 22 and 23 of /proc/PID/stat. False: it has ended. */
 static bool read_stat(pid_t pid, uint64_t *start, uint64_t *bytes)
 {
-    char path[64], text[1024];
-    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
-    const int fd = open(path, O_RDONLY | O_CLOEXEC);
-    const ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
-    cli_close(fd);
-    text[n > 0 ? n : 0] = 0;
+    char text[1024];
+    sample_line(text, sizeof text, "/proc/%d/stat", (int)pid);
     const char *at = strrchr(text, ')');
     if (!at || at[1] != ' ' || at[2] == 'Z' || at[2] == 'X')
         return false;
@@ -148,10 +146,7 @@ static uint64_t candidates_of(pid_t pid)
         end = strchrnul(line, '\n');
         if (!may_be(line, (size_t)(end - line)))
             continue;
-        hash = hash ? hash : 14695981039346656037u;
-        for (const char *c = line; c < end; c++)
-            hash = (hash ^ (unsigned char)*c) * 1099511628211u;
-        hash |= 1;
+        hash = weft_hash(hash ? hash : WEFT_HASH_BEGIN, line, (size_t)(end - line)) | 1;
     }
     free(maps);
     return hash;

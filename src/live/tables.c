@@ -59,15 +59,6 @@ void live_chains_fini(struct live_chains *c)
 
 /* ---- Names ---- */
 
-/* FNV-1a; the chains mix a seed in. A name that is longer than all that are kept is cut before. */
-static uint64_t hash_of(const char *text, size_t size, uint64_t seed)
-{
-    uint64_t h = UINT64_C(0xcbf29ce484222325) ^ seed;
-    for (size_t i = 0; i < size; i++)
-        h = (h ^ (unsigned char)text[i]) * UINT64_C(0x100000001b3);
-    return h;
-}
-
 static uint64_t name_hash(const void *data, uint32_t item)
 {
     return ((const struct live_names *)data)->name[item].hash;
@@ -96,7 +87,7 @@ static uint32_t add_name(struct live_names *n, const char *text, size_t size, ui
 bool live_names_init(struct live_names *n, uint32_t most)
 {
     *n = (struct live_names){.most = most < 2 ? 2 : most, .free = LIVE_NONE};
-    return add_name(n, "", 0, hash_of("", 0, 0)) == LIVE_NAMELESS && n->names == 1 &&
+    return add_name(n, "", 0, WEFT_HASH_BEGIN) == LIVE_NAMELESS && n->names == 1 &&
            add_name(n, "…", strlen("…"), 1) == LIVE_UNNAMED && n->names == 2;
 }
 
@@ -105,7 +96,7 @@ uint32_t live_names_take(struct live_names *n, const char *text, size_t size)
     size = text ? strnlen(text, size < LIVE_NAME_BYTES ? size : LIVE_NAME_BYTES) : 0;
     if (size == 0)
         return LIVE_NAMELESS;
-    const uint64_t hash = hash_of(text, size, n->chains.seed);
+    const uint64_t hash = weft_hash(WEFT_HASH_BEGIN ^ n->chains.seed, text, size);
     for (uint32_t i = live_chains_begin(&n->chains, hash); i != LIVE_NONE; i = n->chains.next[i])
         if (n->name[i].hash == hash && !strncmp(n->name[i].text, text, size) &&
             !n->name[i].text[size]) {

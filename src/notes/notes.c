@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/array.h"
+#include "base/hash.h"
 #include "output/output.h"
 
 #define SUFFIX ".weft-notes"
@@ -60,7 +61,6 @@ static char *at_home(const char *path, bool makes, char **full)
 {
     const char *data = getenv("XDG_DATA_HOME"), *home = getenv("HOME"), *below = "";
     char folder[PATH_MAX], *out = NULL;
-    uint64_t hash = UINT64_C(14695981039346656037); /* FNV-1a */
     *full = realpath(path, NULL);
     if (!data || *data != '/') {
         data = home;
@@ -68,8 +68,7 @@ static char *at_home(const char *path, bool makes, char **full)
     }
     if (!*full || !data || *data != '/')
         return NULL;
-    for (const char *c = *full; *c; c++)
-        hash = (hash ^ (unsigned char)*c) * UINT64_C(1099511628211);
+    const uint64_t hash = weft_hash(WEFT_HASH_BEGIN, *full, strlen(*full));
     int n = snprintf(folder, sizeof folder, "%s%s/weft/notes", data, below);
     if (n < 0 || (size_t)n >= sizeof folder)
         return NULL;

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/hash.h"
 #include "base/order.h"
 #include "now/node.h"
 
@@ -86,9 +87,8 @@ static void add(struct search *s, const struct referrer *from, enum kind kind, u
     if (n && *from->text && *from->text != '[' && n + 1 < sizeof r.text)
         r.text[n++] = '.';
     memcpy(r.text + n, from->text, strnlen(from->text, sizeof r.text - 1 - n));
-    uint64_t key = (object + from->asked) * 8 + (uint64_t)kind;
-    for (const char *c = r.text; *c; c++)
-        key = (key ^ (uint8_t)*c) * UINT64_C(0x100000001b3);
+    const uint64_t key =
+        weft_hash((object + from->asked) * 8 + (uint64_t)kind, r.text, strlen(r.text));
     uint32_t *seen = weft_idmap_at(s->seen, key);
     if (!seen || !weft_reserve(&s->referrer, s->referrers, &s->referrers_room, sizeof r)) {
         s->d->n->failed = true;

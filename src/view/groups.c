@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/hash.h"
 #include "base/order.h"
 #include "base/table.h"
 #include "format/utf8.h"
@@ -20,10 +21,7 @@ const char *const weft_group_by_name[WEFT_GROUP_BYS] = {"none",   "label", "type
 
 static uint64_t key_of_text(const char *text, size_t size)
 {
-    uint64_t h = UINT64_C(0xcbf29ce484222325);
-    for (size_t i = 0; i < size; i++)
-        h = (h ^ (unsigned char)text[i]) * UINT64_C(0x100000001b3);
-    return h;
+    return weft_hash(WEFT_HASH_BEGIN, text, size);
 }
 
 /* How much of a label names the kind of a thing rather than the thing: up to its first digit. */

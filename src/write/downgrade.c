@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "base/hash.h"
+
 #define PROBES 16
 
 static struct weft_event label_of(const struct weft_event *ev, uint64_t promise, const char *text,
@@ -42,9 +44,7 @@ static unsigned creation(struct weft_downgrade *d, struct weft_event *out,
 /* Where the value of a counter is kept, or NULL if there is no room. */
 static int64_t *value_of(struct weft_downgrade *d, const struct weft_event *ev)
 {
-    uint64_t name = UINT64_C(0xcbf29ce484222325);
-    for (uint32_t i = 0; i < ev->text_size; i++)
-        name = (name ^ (unsigned char)ev->text[i]) * UINT64_C(0x100000001b3);
+    uint64_t name = weft_hash(WEFT_HASH_BEGIN, ev->text, ev->text_size);
     name += !name;
     for (unsigned i = 0; i < PROBES; i++) {
         uint64_t place = (name + i) % WEFT_DOWNGRADE_COUNTERS;

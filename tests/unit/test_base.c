@@ -190,6 +190,10 @@ static void hashes_differ(void **state)
     (void)state;
     const uint64_t seed = weft_seed();
     assert_true(seed != weft_seed());
+    assert_true(weft_hash(WEFT_HASH_BEGIN, "foobar", 6) ==
+                UINT64_C(0x85944171f73967e8)); /* FNV's own */
+    assert_true(weft_hash(weft_hash(WEFT_HASH_BEGIN, "foo", 3), "bar", 3) ==
+                UINT64_C(0x85944171f73967e8));
     unsigned low = 0, high = 0;
     for (uint64_t i = 0; i < 64; i++) {
         const uint64_t differs = weft_mix(0, seed) ^ weft_mix(UINT64_C(1) << i, seed);
