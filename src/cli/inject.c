@@ -182,7 +182,7 @@ static bool await_fresh(pid_t pid, pid_t thread, enum cli_inject_where where,
 {
     const int64_t until_ns = weft_monotonic_ns() + FRESH_NS;
     uint64_t before, now;
-    bool halted;
+    bool halted = false;
     sample_standing_switches((uint32_t)pid, (uint32_t)thread, &before);
     do {
         nanosleep(&(struct timespec){.tv_nsec = LOOK_NS}, NULL);
