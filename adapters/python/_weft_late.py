@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: ISC
-# What weft ctl runs in a Python program that was started without weft (src/cli/late_python.c), in a module of its own that
+# What weft ctl runs in a Python program that was started without weft (src/cli/late/python.c), in a module of its own that
 # nobody else sees: ASKED is what it passes. Any version of Python may read this. It has no effect on the program but that
 # it is recorded then.
 

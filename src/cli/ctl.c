@@ -13,9 +13,9 @@
 
 #include "base/clock.h"
 #include "cli/common.h"
-#include "cli/inject.h"
-#include "cli/late.h"
-#include "cli/late_node.h"
+#include "cli/late/inject.h"
+#include "cli/late/late.h"
+#include "cli/late/node.h"
 #include "cli/live.h"
 #include "cli/summary.h"
 #include "cli/target.h"

@@ -12,7 +12,7 @@
 #include "cli/live.h"
 #include "cli/now.h"
 #include "cli/pending.h"
-#include "cli/profiles.h"
+#include "cli/profile/profiles.h"
 #include "cli/trace_json.h"
 #include "format/utf8.h"
 

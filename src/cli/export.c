@@ -7,7 +7,7 @@
 
 #include "cli/common.h"
 #include "cli/exporter.h"
-#include "cli/profiles.h"
+#include "cli/profile/profiles.h"
 #include "cli/sink.h"
 #include "pprof/pprof.h"
 

@@ -8,8 +8,8 @@
 
 #include "cli/common.h"
 #include "cli/exporter.h"
-#include "cli/otlp.h"
-#include "cli/otlp_send.h"
+#include "cli/otlp/otlp.h"
+#include "cli/otlp/send.h"
 
 enum { PARTS_MAX = 1000 }; /* spans, links and events in a line */
 

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "cli/picture.h"
-#include "cli/profiles.h"
+#include "cli/profile/profiles.h"
 #include "view/flame.h"
 
 static const char *const keys[] = {"function", "promise", "label",  "root", "thread",

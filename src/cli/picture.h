@@ -3,7 +3,7 @@
 #pragma once
 
 #include "cli/common.h"
-#include "cli/profiles.h"
+#include "cli/profile/profiles.h"
 #include "paint/paint.h"
 #include "view/flame.h"
 

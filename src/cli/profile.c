@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* weft profile: where the CPU went, and for which promise. */
-#include "cli/profile.h"
+#include "cli/profile/profile.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

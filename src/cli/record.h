@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "cli/watcher.h"
+#include "cli/watcher/watcher.h"
 
 /* Sets a variable of the environment to both texts with the separator between them; a text may be "" or NULL. */
 void cli_env_join(const char *variable, const char *first, char separator, const char *second);

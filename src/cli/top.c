@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* weft top: what recording processes do now. */
-#include "cli/top.h"
+#include "cli/top/top.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -15,7 +15,7 @@
 #include "base/clock.h"
 #include "cli/common.h"
 #include "cli/report.h"
-#include "cli/top_views.h"
+#include "cli/top/views.h"
 
 #define SECOND_NS INT64_C(1000000000)
 #define INTERVAL_LEAST_NS (SECOND_NS / 10)

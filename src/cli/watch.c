@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "cli/live.h"
-#include "cli/watcher.h"
+#include "cli/watcher/watcher.h"
 
 #define SEARCH_NS 500000000
 

@@ -16,7 +16,7 @@
  *
  * So the path of an event costs nothing extra.
  *
- * A program that waits, or computes, makes no call. Then weft ctl interrupts one of its threads for a moment (cli/inject.h)
+ * A program that waits, or computes, makes no call. Then weft ctl interrupts one of its threads for a moment (cli/late/inject.h)
  * and has it make that call as if a signal had come (weft_record_interrupted).
  *
  * Only a process that may write to this process's memory can do this: one of the same user, as far as the

@@ -10,9 +10,9 @@
 
 #include <cmocka.h>
 
-#include "cli/top.h"
-#include "cli/top_tree.h"
-#include "cli/top_window.h"
+#include "cli/top/top.h"
+#include "cli/top/tree.h"
+#include "cli/top/window.h"
 
 #define SECOND UINT64_C(1000000000)
 #define COUNT(array) (uint32_t)(sizeof(array) / sizeof *(array))

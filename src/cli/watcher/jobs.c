@@ -1,0 +1,538 @@
+/* SPDX-License-Identifier: ISC */
+/* What a watcher has done by child processes. One of them copies the trace, compresses the copy and puts it into the folder;
+ * it answers through a pipe. Another one explains what is in the folder, or is the user's command. They are never two of a
+ * kind. A trace may be anything, so explanations have limits on time, memory and output. */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "cli/memory.h"
+#include "cli/watcher/parts.h"
+#include "read/alive.h"
+#include "symbols/worker.h"
+
+#define SECOND INT64_C(1000000000)
+
+enum {
+    KEEP_SECONDS = 120,
+    EXPLAIN_SECONDS = 60,
+    TEXT_MOST = 4 << 20, /* bytes that weft explain may write */
+    RETRY_MOST = 10,     /* seconds between two tries while the disk is full */
+};
+
+void cli_triggers_add(struct cli_triggers *t, const struct watch_trigger *trigger)
+{
+    const uint64_t begun =
+        trigger->time_ns > trigger->took_ns ? trigger->time_ns - trigger->took_ns : 0;
+    /* The list has room for the first one of each condition. */
+    if (t->listed < LISTED_MAX && (!t->count[trigger->condition] || t->listed < LISTED_MAX / 2))
+        t->list[t->listed++] = *trigger;
+    t->count[trigger->condition]++;
+    t->total++;
+    if (begun && (!t->oldest_ns || begun < t->oldest_ns))
+        t->oldest_ns = begun;
+}
+
+/* Puts back what could not be kept, before what came since. */
+static void put_back(struct cli_watcher *w)
+{
+    struct cli_triggers *t = &w->kept;
+    for (unsigned i = 0; i < w->waiting.listed && t->listed < LISTED_MAX; i++)
+        t->list[t->listed++] = w->waiting.list[i];
+    for (unsigned i = 0; i < WATCH_CONDITIONS_MAX; i++)
+        t->count[i] += w->waiting.count[i];
+    t->total += w->waiting.total;
+    if (!t->oldest_ns)
+        t->oldest_ns = w->waiting.oldest_ns;
+    w->waiting = *t;
+    *t = (struct cli_triggers){.listed = 0};
+}
+
+/* ---- Children ---- */
+
+static void become_quiet(const struct cli_watcher *w)
+{
+    static const int ours[] = {SIGINT,  SIGTERM, SIGHUP,  SIGQUIT,
+                               SIGCHLD, SIGUSR1, SIGUSR2, SIGPIPE};
+    setpgid(0, 0);
+    for (unsigned i = 0; i < sizeof ours / sizeof *ours; i++)
+        signal(ours[i], SIG_DFL);
+    sigprocmask(SIG_SETMASK, &w->before, NULL);
+}
+
+/* Ends what has taken too long. Returns true if the job has ended. */
+static bool has_ended(struct cli_job *job, int *status)
+{
+    if (weft_monotonic_ns() >= job->until_ns) {
+        kill(-job->pid, SIGKILL);
+        kill(job->pid, SIGKILL);
+        job->late = true;
+    }
+    const pid_t got = waitpid(job->pid, status, WNOHANG);
+    if (got == 0)
+        return false;
+    if (got < 0)
+        *status = 0;
+    kill(-job->pid, SIGKILL); /* what it has left behind */
+    job->pid = 0;
+    return true;
+}
+
+static void kill_job(struct cli_job *job)
+{
+    int status;
+    if (!job->pid)
+        return;
+    job->until_ns = 0;
+    while (!has_ended(job, &status))
+        poll(NULL, 0, 1);
+}
+
+/* ---- Keeping ---- */
+
+/* The condition that a kept recording is named by: the first that held. */
+static const struct watch_condition *first_of(const struct cli_watcher *w,
+                                              const struct cli_triggers *t)
+{
+    return &w->condition[t->listed ? t->list[0].condition : 0];
+}
+
+static void keep_in_child(struct cli_watcher *w, int answer)
+{
+    struct cli_answer a = {.rc = 0};
+    struct weft_error err = {.text = ""};
+    const struct watch_folder f = {
+        .path = w->to, .files_most = w->k->files_most, .bytes_most = w->k->bytes_most};
+    become_quiet(w);
+    signal(SIGXFSZ, SIG_IGN);
+    signal(SIGTERM, SIG_IGN); /* systemd sends it to all; the watcher waits for this one */
+    a.rc = watch_keep(&f, &w->in, w->program, (uint32_t)w->pid,
+                      (uint64_t)weft_clock_ns(CLOCK_REALTIME), first_of(w, &w->kept)->text, &a.kept,
+                      &err);
+    snprintf(a.why, sizeof a.why, "%s", a.rc < 0 ? err.text : "");
+    _exit(write(answer, &a, sizeof a) == sizeof a ? 0 : 1);
+}
+
+static void begin_keeping(struct cli_watcher *w)
+{
+    int pair[2];
+    if (pipe2(pair, O_CLOEXEC) < 0)
+        return;
+    w->kept = w->waiting;
+    w->waiting = (struct cli_triggers){.listed = 0};
+    const pid_t pid = fork();
+    if (pid == 0)
+        keep_in_child(w, pair[1]);
+    close(pair[1]);
+    if (pid < 0) {
+        close(pair[0]);
+        put_back(w);
+        return;
+    }
+    w->answer = pair[0];
+    w->keeping =
+        (struct cli_job){.pid = pid, .until_ns = weft_monotonic_ns() + KEEP_SECONDS * SECOND};
+}
+
+/* ---- The text ---- */
+
+static void put_time(FILE *f, uint64_t real_ns)
+{
+    const time_t seconds = (time_t)(real_ns / (uint64_t)SECOND);
+    struct tm tm = {0};
+    char text[40];
+    gmtime_r(&seconds, &tm);
+    strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &tm);
+    fprintf(f, "%s.%03uZ", text, (unsigned)(real_ns / 1000000 % 1000));
+}
+
+static void put_text(FILE *f, const struct cli_watcher *w, const struct cli_kept *kept,
+                     uint64_t bytes)
+{
+    const struct cli_triggers *t = &w->kept;
+    unsigned shown[WATCH_CONDITIONS_MAX] = {0};
+    fprintf(f, "%s\n  %s, process %d: %s of its trace (%s, compressed)\n", kept->name, w->program,
+            (int)w->pid, weft_size(kept->source_bytes).text, weft_size(bytes).text);
+    for (unsigned c = 0; c < w->conditions; c++) {
+        if (!t->count[c])
+            continue;
+        fprintf(f, "\nCondition: %s\n", w->condition[c].text);
+        for (unsigned i = 0; i < t->listed; i++) {
+            const struct watch_trigger *x = &t->list[i];
+            if (x->condition != c)
+                continue;
+            fputs("  ", f);
+            put_time(f, x->real_ns);
+            fprintf(f, "  %s", x->said);
+            if (x->time_ns)
+                fprintf(f, " (at %" PRIu64 ".%09" PRIu64 " s on the trace's clock)",
+                        x->time_ns / (uint64_t)SECOND, x->time_ns % (uint64_t)SECOND);
+            fputc('\n', f);
+            shown[c]++;
+        }
+        if (t->count[c] > shown[c])
+            fprintf(f, "  and %s more that are not listed\n",
+                    weft_count(t->count[c] - shown[c]).text);
+        if (t->count[c] > 1)
+            fprintf(f, "  %s times since the last recording was kept\n",
+                    weft_count(t->count[c]).text);
+    }
+}
+
+static void path_of(const struct cli_watcher *w, const struct cli_kept *kept, const char *ending,
+                    char *path, size_t size)
+{
+    snprintf(path, size, "%s/%s%s", w->to, kept->name, ending);
+}
+
+enum { PATH_ROOM = PATH_MAX + NAME_MAX + 16 };
+
+/* Writes the first part of the text. On failure there is none. */
+static void begin_text(struct cli_watcher *w, const struct cli_kept *kept, uint64_t bytes)
+{
+    char path[PATH_ROOM], part[PATH_ROOM];
+    path_of(w, kept, ".txt", path, sizeof path);
+    path_of(w, kept, ".txt.part", part, sizeof part);
+    const int fd = open(part, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
+    FILE *f = fd < 0 ? NULL : fdopen(fd, "w");
+    bool fine = false;
+    if (f) {
+        put_text(f, w, kept, bytes);
+        fine = fflush(f) == 0;
+        fine &= fclose(f) == 0;
+    } else if (fd >= 0) {
+        close(fd);
+    }
+    if (!fine || rename(part, path) < 0) {
+        cli_watcher_say(w, CLI_SAY_WARNING, NULL, "%s: cannot be written: %s", cli_shown(path).text,
+                        strerror(errno));
+        unlink(part);
+    }
+}
+
+/* ---- What was kept ---- */
+
+static void enqueue(struct cli_watcher *w, const struct cli_kept *kept)
+{
+    if (w->queued == QUEUE_MAX) {
+        cli_watcher_say(w, CLI_SAY_WARNING, NULL,
+                        "%s is not explained: too many others were kept meanwhile", kept->name);
+        return;
+    }
+    w->queue[(w->queue_first + w->queued++) % QUEUE_MAX] = *kept;
+}
+
+static void note_kept(struct cli_watcher *w, const struct cli_answer *a)
+{
+    struct cli_triggers *t = &w->kept;
+    struct cli_kept kept = {.pid = w->pid, .source_bytes = a->kept.source_bytes};
+    const int64_t now = weft_monotonic_ns();
+    snprintf(kept.name, sizeof kept.name, "%s", a->kept.name);
+    snprintf(kept.reason, sizeof kept.reason, "%s", first_of(w, t)->text);
+    for (unsigned i = 0; i < t->listed && kept.promises < STORIES_MAX; i++)
+        if (t->list[i].promise)
+            kept.promise[kept.promises++] = t->list[i].promise;
+    for (unsigned i = 0; i < w->conditions; i++)
+        if (t->count[i])
+            w->last_ns[i] = now;
+    w->last_any_ns = now;
+    w->complained = false;
+    w->retry_ns = w->pause_ns = 0;
+    begin_text(w, &kept, a->kept.bytes);
+    char more[64] = "";
+    if (t->total > 1)
+        snprintf(more, sizeof more, ", and %s more", weft_count(t->total - 1).text);
+    cli_watcher_say(w, CLI_SAY_NOTICE, &kept, "kept %s/%s (%s): %s%s", cli_shown(w->to).text,
+                    kept.name, weft_size(a->kept.bytes).text, t->listed ? t->list[0].said : "",
+                    more);
+    *t = (struct cli_triggers){.listed = 0};
+    enqueue(w, &kept);
+}
+
+static void note_failure(struct cli_watcher *w, const char *why)
+{
+    const int64_t least = SECOND, most = RETRY_MOST * SECOND;
+    w->pause_ns = !w->pause_ns ? least : 2 * w->pause_ns < most ? 2 * w->pause_ns : most;
+    w->retry_ns = weft_monotonic_ns() + w->pause_ns;
+    if (!w->complained)
+        cli_watcher_say(
+            w, CLI_SAY_ERROR, NULL,
+            "%s: nothing can be kept: %s; this is tried again, as long as the trace has "
+            "what happened",
+            cli_shown(w->to).text, why);
+    w->complained = true;
+    put_back(w);
+}
+
+/* No room that may be used would be enough. */
+static void note_too_large(struct cli_watcher *w, const char *why)
+{
+    const int64_t now = weft_monotonic_ns();
+    cli_watcher_say(w, CLI_SAY_ERROR, NULL, "%s: not kept: %s: %s", cli_shown(w->to).text, why,
+                    w->kept.listed ? w->kept.list[0].said : "");
+    for (unsigned i = 0; i < w->conditions; i++)
+        if (w->kept.count[i])
+            w->last_ns[i] = now;
+    w->last_any_ns = now;
+    w->kept = (struct cli_triggers){.listed = 0};
+}
+
+static void end_keeping(struct cli_watcher *w)
+{
+    struct cli_answer a;
+    int status;
+    if (!has_ended(&w->keeping, &status))
+        return;
+    const bool answered = read(w->answer, &a, sizeof a) == sizeof a;
+    close(w->answer);
+    w->answer = -1;
+    if (!answered)
+        note_failure(w,
+                     w->keeping.late ? "it took too long" : "the process that keeps it was killed");
+    else if (a.rc == 0)
+        note_kept(w, &a);
+    else if (a.rc == WEFT_E_LIMIT)
+        note_too_large(w, a.why);
+    else
+        note_failure(w, a.why);
+}
+
+/* ---- When it is time ---- */
+
+/* The ring has overwritten a third of itself since the first of what waits. */
+static bool is_pressed(const struct cli_watcher *w)
+{
+    struct weft_facts_header facts;
+    return weft_facts_read(w->in.fd, &facts) &&
+           facts.overwritten_packets - w->overwritten >= facts.event_packets / 3;
+}
+
+static bool is_due(struct cli_watcher *w, int64_t now)
+{
+    for (unsigned i = 0; i < w->conditions; i++)
+        if (w->waiting.count[i] && (!w->last_ns[i] || now - w->last_ns[i] >= w->k->every_ns))
+            return true;
+    return now - w->last_any_ns >= SECOND / 4 && is_pressed(w);
+}
+
+/* ---- Explaining, and the command ---- */
+
+static struct cli_kept *first_kept(struct cli_watcher *w)
+{
+    return &w->queue[w->queue_first];
+}
+
+static void confine(const struct cli_kept *kept)
+{
+    const struct rlimit cpu = {EXPLAIN_SECONDS, EXPLAIN_SECONDS + 1}, file = {TEXT_MOST, TEXT_MOST},
+                        core = {0, 0};
+    setpriority(PRIO_PROCESS, 0, 19);
+    setrlimit(RLIMIT_CPU, &cpu);
+    setrlimit(RLIMIT_FSIZE, &file);
+    setrlimit(RLIMIT_CORE, &core);
+#ifndef SYMBOLS_SHADOWED
+    const uint64_t half = cli_memory_available() / 2,
+                   wanted = 24 * kept->source_bytes + CLI_MEMORY_SLACK;
+    cli_memory_confine(wanted < half ? wanted : half);
+#else
+    (void)kept;
+#endif
+    const int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+    if (fd >= 0 && write(fd, "1000", 4) != 4)
+        errno = 0; /* it is one more process like others, then */
+    cli_close(fd);
+}
+
+/* Becomes weft explain of a kept recording; promise: its story, or 0. */
+_Noreturn static void explain_in_child(struct cli_watcher *w, const struct cli_kept *kept,
+                                       uint64_t promise, int text)
+{
+    char path[PATH_ROOM], number[32];
+    const char *argv[] = {"weft", "explain", path, NULL, NULL, NULL};
+    become_quiet(w);
+    path_of(w, kept, "", path, sizeof path);
+    snprintf(number, sizeof number, "%" PRIu64, promise);
+    if (promise) {
+        argv[3] = "--promise";
+        argv[4] = number;
+    }
+    const int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
+    dup2(nothing, STDIN_FILENO);
+    dup2(text, STDOUT_FILENO);
+    dup2(text, STDERR_FILENO);
+    setenv("COLUMNS", "100", 1);
+    confine(kept);
+    execv("/proc/self/exe", (char *const *)argv);
+    _exit(127);
+}
+
+/* Becomes the user's command. */
+_Noreturn static void run_in_child(struct cli_watcher *w, const struct cli_kept *kept)
+{
+    char path[PATH_ROOM], number[32];
+    become_quiet(w);
+    path_of(w, kept, "", path, sizeof path);
+    setenv("WEFT_FILE", path, 1);
+    path_of(w, kept, ".txt", path, sizeof path);
+    setenv("WEFT_TEXT", path, 1);
+    setenv("WEFT_REASON", kept->reason, 1);
+    snprintf(number, sizeof number, "%d", (int)kept->pid);
+    setenv("WEFT_PID", number, 1);
+    const int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    dup2(nothing, STDIN_FILENO);
+    dup2(STDERR_FILENO, STDOUT_FILENO);
+    execl("/bin/sh", "sh", "-c", w->k->run, (char *)NULL);
+    _exit(127);
+}
+
+/* Stage 0 explains, then come the stories of promises, then the command. */
+static unsigned command_stage(const struct cli_kept *kept)
+{
+    return 1 + kept->promises;
+}
+
+/* Opens a copy of the text, to which explanations are added. -1: it cannot be. */
+static int open_text(struct cli_watcher *w, const struct cli_kept *kept)
+{
+    char path[PATH_ROOM], bytes[8192];
+    ssize_t n = 0;
+    path_of(w, kept, ".txt", path, sizeof path);
+    const int from = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+    path_of(w, kept, ".txt.part", path, sizeof path);
+    int to = from < 0 ? -1
+                      : open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_APPEND | O_CLOEXEC,
+                             0600);
+    while (to >= 0 && (n = read(from, bytes, sizeof bytes)) > 0)
+        if (write(to, bytes, (size_t)n) != n)
+            n = -1, errno = ENOSPC;
+    cli_close(from);
+    if (n < 0) {
+        cli_close(to);
+        to = -1;
+        unlink(path);
+    }
+    return to;
+}
+
+/* The text has all that it gets. */
+static void end_text(struct cli_watcher *w, const struct cli_kept *kept)
+{
+    char path[PATH_ROOM], part[PATH_ROOM], file[PATH_ROOM];
+    path_of(w, kept, "", file, sizeof file);
+    path_of(w, kept, ".txt", path, sizeof path);
+    path_of(w, kept, ".txt.part", part, sizeof part);
+    cli_close(w->text);
+    w->text = -1;
+    /* It may have been removed meanwhile, for lack of room. */
+    if (access(file, F_OK) < 0 || rename(part, path) < 0)
+        unlink(part);
+}
+
+static void write_heading(int text, const struct cli_kept *kept, uint64_t promise)
+{
+    char line[NAME_MAX + 64];
+    if (promise)
+        snprintf(line, sizeof line, "\n---- weft explain --promise %" PRIu64 " ----\n\n", promise);
+    else
+        snprintf(line, sizeof line, "\n---- weft explain %s ----\n\n", kept->name);
+    (void)!write(text, line, strlen(line));
+}
+
+/* Returns false if there is nothing to do in this stage. */
+static bool begin_stage(struct cli_watcher *w)
+{
+    const struct cli_kept *kept = first_kept(w);
+    const bool command = w->stage == command_stage(kept);
+    const uint64_t promise = w->stage && !command ? kept->promise[w->stage - 1] : 0;
+    if (w->stage == 0)
+        w->text = open_text(w, kept);
+    if (command ? !w->k->run : w->text < 0)
+        return false;
+    if (!command)
+        write_heading(w->text, kept, promise);
+    const pid_t pid = fork();
+    if (pid == 0 && command)
+        run_in_child(w, kept);
+    if (pid == 0)
+        explain_in_child(w, kept, promise, w->text);
+    w->telling =
+        (struct cli_job){.pid = pid > 0 ? pid : 0,
+                         .until_ns = weft_monotonic_ns() +
+                                     (command ? w->k->run_timeout_ns : EXPLAIN_SECONDS * SECOND)};
+    return pid > 0;
+}
+
+static void end_stage(struct cli_watcher *w, int status)
+{
+    const struct cli_kept *kept = first_kept(w);
+    const bool command = w->stage == command_stage(kept);
+    char why[96] = "";
+    if (w->telling.late)
+        snprintf(why, sizeof why, "was killed, because it took too long");
+    else if (WIFSIGNALED(status))
+        snprintf(why, sizeof why, "was killed by signal %d", WTERMSIG(status));
+    else if (command && WEXITSTATUS(status))
+        snprintf(why, sizeof why, "has ended with status %d", WEXITSTATUS(status));
+    if (*why && command)
+        cli_watcher_say(w, CLI_SAY_WARNING, NULL, "--run: the command for %s %s", kept->name, why);
+    else if (*why)
+        dprintf(w->text, "\n(weft explain %s)\n", why);
+}
+
+static void next_stage(struct cli_watcher *w)
+{
+    const struct cli_kept *kept = first_kept(w);
+    if (++w->stage == command_stage(kept) && w->text >= 0)
+        end_text(w, kept);
+    if (w->stage > command_stage(kept)) {
+        w->stage = 0;
+        w->queue_first = (w->queue_first + 1) % QUEUE_MAX;
+        w->queued--;
+    }
+}
+
+static void go_on_telling(struct cli_watcher *w)
+{
+    int status;
+    if (w->telling.pid && has_ended(&w->telling, &status)) {
+        end_stage(w, status);
+        next_stage(w);
+    }
+    while (!w->telling.pid && w->queued && !w->stop && !begin_stage(w))
+        next_stage(w);
+}
+
+/* ---- All ---- */
+
+void cli_watcher_jobs(struct cli_watcher *w, bool all)
+{
+    const int64_t now = weft_monotonic_ns();
+    if (w->keeping.pid)
+        end_keeping(w);
+    if (!w->keeping.pid && w->waiting.total && now >= w->retry_ns && (all || is_due(w, now)))
+        begin_keeping(w);
+    go_on_telling(w);
+}
+
+bool cli_watcher_idle(const struct cli_watcher *w)
+{
+    return !w->keeping.pid && !w->telling.pid && !w->waiting.total && (!w->queued || w->stop);
+}
+
+void cli_watcher_kill(struct cli_watcher *w)
+{
+    kill_job(&w->keeping);
+    kill_job(&w->telling);
+    if (w->text >= 0)
+        end_text(w, first_kept(w));
+    cli_close(w->answer);
+    w->answer = -1;
+}
