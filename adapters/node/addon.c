@@ -344,6 +344,15 @@ static napi_value do_hold(napi_env env, napi_callback_info info)
     return NULL;
 }
 
+/* snapshot(reason) */
+static napi_value do_snapshot(napi_env env, napi_callback_info info)
+{
+    struct call c = call_of(env, info);
+    char reason[TEXT_BYTES];
+    weft_snapshot(text(&c, 0, reason, sizeof reason));
+    return NULL;
+}
+
 /* counter(name): its index, or -1 */
 static napi_value do_counter(napi_env env, napi_callback_info info)
 {
@@ -526,35 +535,21 @@ static const struct {
     const char *name;
     napi_callback call;
 } functions[] = {
-    {"run", do_run},
-    {"wake", do_wake},
-    {"create", do_create},
-    {"begin", do_begin},
-    {"make", do_make},
-    {"site", do_site},
-    {"here", do_here},
-    {"learn", do_learn},
-    {"wait", do_wait},
-    {"suspend", do_suspend},
-    {"read", do_read},
-    {"settle", do_settle},
-    {"end", do_end},
-    {"label", do_label},
-    {"hold", do_hold},
-    {"counter", do_counter},
-    {"count", do_count},
-    {"path", do_path},
-    {"should", do_should},
-    {"start", do_start},
-    {"room", do_room},
-    {"state", do_state},
-    {"handled", do_handled},
-    {"address", do_address},
-    {"background", do_background},
-    {"traced", do_traced},
-    {"recording", do_recording},
-    {"watch", do_watch},
-    {"watched", do_watched},
+    {"run", do_run},         {"wake", do_wake},
+    {"create", do_create},   {"begin", do_begin},
+    {"make", do_make},       {"site", do_site},
+    {"here", do_here},       {"learn", do_learn},
+    {"wait", do_wait},       {"suspend", do_suspend},
+    {"read", do_read},       {"settle", do_settle},
+    {"end", do_end},         {"label", do_label},
+    {"hold", do_hold},       {"snapshot", do_snapshot},
+    {"counter", do_counter}, {"count", do_count},
+    {"path", do_path},       {"should", do_should},
+    {"start", do_start},     {"room", do_room},
+    {"state", do_state},     {"handled", do_handled},
+    {"address", do_address}, {"background", do_background},
+    {"traced", do_traced},   {"recording", do_recording},
+    {"watch", do_watch},     {"watched", do_watched},
     {"wrap", do_wrap},
 };
 

@@ -45,6 +45,7 @@ const listeners = [
     const id = meant(promise, 'promise', '');
     if (id) native.traced(id, header, sent);
   }],
+  ['weft:snapshot', ({ reason }) => native.snapshot(reason)],
   ['weft:request', ({ text }) => core.nameNext(text)],
   ['weft:hold', onHold],
   ['weft:counter', onCounter],

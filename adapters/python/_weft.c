@@ -159,6 +159,7 @@ static PyMethodDef functions[] = {
     {"label", said_label, METH_VARARGS, NULL},
     {"mark", said_mark, METH_VARARGS, NULL},
     {"traceparent", said_traceparent, METH_VARARGS, NULL},
+    {"snapshot", said_snapshot, METH_O, NULL},
     {"hold", said_hold, METH_VARARGS, NULL},
     {"begin", said_begin, METH_O, NULL},
     {"end", said_end, METH_VARARGS, NULL},

@@ -79,7 +79,7 @@ def replace_function(hook, module, name):
 def hook_weft(module):
     """The package of bindings/python, if it is that one."""
     if hasattr(module, "_recorder"):
-        names = ("recording", "label", "mark", "traceparent", "hold", "count", "begin", "end")
+        names = ("recording", "label", "mark", "traceparent", "hold", "count", "begin", "end", "snapshot")
         _weft.code(module.request.__code__, "request", SAID)
         module._recorder = types.SimpleNamespace(**{name: getattr(_weft, name) for name in names})
 

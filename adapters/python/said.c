@@ -49,6 +49,17 @@ PyObject *said_label(PyObject *self, PyObject *args)
     Py_RETURN_NONE;
 }
 
+PyObject *said_snapshot(PyObject *self, PyObject *reason)
+{
+    PyObject *bytes = on() ? bytes_of(reason) : NULL;
+    (void)self;
+    if (bytes) {
+        weft_snapshot(PyBytes_AsString(bytes));
+        Py_DECREF(bytes);
+    }
+    Py_RETURN_NONE;
+}
+
 PyObject *said_mark(PyObject *self, PyObject *args)
 {
     PyObject *future;

@@ -8,6 +8,7 @@
 PyObject *said_label(PyObject *self, PyObject *args);
 PyObject *said_mark(PyObject *self, PyObject *args);
 PyObject *said_traceparent(PyObject *self, PyObject *args);
+PyObject *said_snapshot(PyObject *self, PyObject *reason);
 PyObject *said_hold(PyObject *self, PyObject *args);
 
 /* begin(text): the running task works on a request from now on. Returns its number; 0: there is none. end(number, what

@@ -16,6 +16,12 @@ export function mark(promise?: Promise<unknown>): void;
 export function traceparent(header: string, promise?: Promise<unknown>, options?: { sent?: boolean }): void;
 
 /**
+ * What was recorded last is worth keeping, and why: weft watch and weft record --keep keep a copy, if they wait for that (the
+ * condition "call"). Nobody waits for them here.
+ */
+export function snapshot(reason: string): void;
+
+/**
  * Runs work at once, as one request of that name, which must be resolved: whatever is done for it hangs under it.
  * Ends as work does, with a recording and without.
  */

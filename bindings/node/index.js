@@ -8,6 +8,7 @@ const { channel } = require('diagnostics_channel');
 const labels = channel('weft:label');
 const marks = channel('weft:mark');
 const traceparents = channel('weft:traceparent');
+const snapshots = channel('weft:snapshot');
 const requests = channel('weft:request');
 const holds = channel('weft:hold');
 const counters = channel('weft:counter');
@@ -22,6 +23,10 @@ function mark(promise) {
 
 function traceparent(header, promise, { sent = false } = {}) {
   if (traceparents.hasSubscribers) traceparents.publish({ header: String(header), promise, sent: Boolean(sent) });
+}
+
+function snapshot(reason) {
+  if (snapshots.hasSubscribers) snapshots.publish({ reason: String(reason) });
 }
 
 async function run(work) {
@@ -64,6 +69,7 @@ module.exports = {
   label,
   mark,
   traceparent,
+  snapshot,
   request,
   resource,
   counter,

@@ -11,6 +11,7 @@ test('without a recording nothing happens', async () => {
   weft.label('x');
   weft.mark(Promise.resolve());
   weft.traceparent('00-1-2-01');
+  weft.snapshot('why');
   weft.counter('n').add();
   weft.resource('pool').acquire();
   const r = weft.request('GET /', () => order.push('work'));
@@ -29,7 +30,7 @@ test('a request ends as its work', async () => {
 test('a recording hears what is said', async () => {
   const heard = [];
   const listen = (message, name) => heard.push([name, message]);
-  const names = ['label', 'mark', 'traceparent', 'request', 'hold', 'counter'].map((n) => `weft:${n}`);
+  const names = ['label', 'mark', 'traceparent', 'snapshot', 'request', 'hold', 'counter'].map((n) => `weft:${n}`);
   const p = Promise.resolve();
   names.forEach((n) => subscribe(n, listen));
   assert.strictEqual(weft.recording, true);
@@ -37,6 +38,7 @@ test('a recording hears what is said', async () => {
   weft.mark();
   weft.traceparent('00-1-2-01', p);
   weft.traceparent(5, undefined, { sent: true });
+  weft.snapshot(7);
   await weft.request('GET /', () => 1);
   const pool = weft.resource('pool');
   pool.wait(p);
@@ -52,6 +54,7 @@ test('a recording hears what is said', async () => {
     ['weft:mark', { promise: undefined }],
     ['weft:traceparent', { header: '00-1-2-01', promise: p, sent: false }],
     ['weft:traceparent', { header: '5', promise: undefined, sent: true }],
+    ['weft:snapshot', { reason: '7' }],
     ['weft:request', { text: 'GET /' }],
     ['weft:hold', { name: 'pool', what: 'wait', promise: p }],
     ['weft:hold', { name: 'pool', what: 'acquire', promise: undefined }],

@@ -29,6 +29,7 @@ async function main() {
     weft.traceparent('00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01');
     weft.traceparent('00-4bf92f3577b34da6a3ce929d0e0e4736-b7ad6b7169203331-01', lost, { sent: true });
     weft.traceparent('something else', lost);
+    weft.snapshot('by night');
     await job(1);
     await job(2);
   });
@@ -53,6 +54,7 @@ says "$tmp/out" ' label p=[0-9]+ text="number 2"'
 says "$tmp/out" ' counter="jobs" .*value=20$'
 equal 'spans' 'span_parent 00f067aa0ba902b7;span b7ad6b7169203331;' \
     "$(sed -nE 's/.* (span|span_parent) p=[0-9]+ ids="4bf92f3577b34da6a3ce929d0e0e4736-(.*)"$/\1 \2;/p' "$tmp/out" | tr -d '\n')"
+says "$tmp/out" ' snapshot p=[0-9]+ reason="by night"$'
 equal 'what was marked' 'never-resolved certain main app.js:13' "$(findings app.weft | head -n 1)"
 
 # Whoever fails keeps what it has.

@@ -46,6 +46,7 @@ async def lose(loop):
     weft.traceparent("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01")
     weft.traceparent("00-4bf92f3577b34da6a3ce929d0e0e4736-b7ad6b7169203331-01", lost, sent=True)
     weft.traceparent("something else", lost)
+    weft.snapshot("by night")
     kept.append(lost)
 
 
@@ -81,6 +82,7 @@ equal 'counters' "['1', '2', '10', '12', '20', '22']" \
     "$(facts app.weft '[f["value"] for k, f in events if f.get("counter") == "\"jobs\""]')"
 equal 'spans' "[('span_parent', 'main', '00f067aa0ba902b7'), ('span', 'lose:30', 'b7ad6b7169203331')]" \
     "$(facts app.weft '[(k, name(f, "p"), f["ids"].strip(chr(34))[33:]) for k, f in events if k.startswith("span")]')"
+equal 'snapshots' "[('main', '\"by night\"')]" "$(facts app.weft '[(name(f, "p"), f["reason"]) for k, f in events if k == "snapshot"]')"
 equal 'what was marked' "never-resolved certain lose:30" "$(findings app.weft)"
 
 # ---- Who holds what ----

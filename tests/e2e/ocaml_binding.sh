@@ -73,6 +73,7 @@ releases holder=13 resource=14
 label p=1 text="a longer label \xff"
 span_parent p=1 ids="4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7"
 span p=13 ids="4bf92f3577b34da6a3ce929d0e0e4736-b7ad6b7169203331"
+snapshot p=1 reason="worth keeping"
 should_resolve p=1
 background p=13
 increase p=1 counter="queued" amount=2 value=2

@@ -148,6 +148,8 @@ external traceparent_received : (id[@untagged]) -> string -> unit
   = "weft_ml_traceparent_received_byte" "weft_ml_traceparent_received"
   [@@noalloc]
 
+external snapshot : string -> unit = "weft_ml_snapshot" [@@noalloc]
+
 external should_resolve : (id[@untagged]) -> unit
   = "weft_ml_should_resolve_byte" "weft_ml_should_resolve"
   [@@noalloc]

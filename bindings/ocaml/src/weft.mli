@@ -236,6 +236,11 @@ external traceparent_received : (id[@untagged]) -> string -> unit
 (** The promise handles a request that came with this value: it was caused by the
     span that this names. *)
 
+external snapshot : string -> unit = "weft_ml_snapshot" [@@noalloc]
+(** What was recorded last is worth keeping, and why: [weft watch] and [weft record
+    --keep] keep a copy, if they wait for that (the condition [call]). The program
+    does not wait for it. *)
+
 external should_resolve : (id[@untagged]) -> unit
   = "weft_ml_should_resolve_byte" "weft_ml_should_resolve"
   [@@noalloc]

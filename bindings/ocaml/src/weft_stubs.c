@@ -399,6 +399,13 @@ value weft_ml_label_byte(value p, value text)
 HEADER(traceparent_sent)
 HEADER(traceparent_received)
 
+value weft_ml_snapshot(value reason);
+value weft_ml_snapshot(value reason)
+{
+    weft_snapshot(String_val(reason));
+    return Val_unit;
+}
+
 value weft_ml_fail(value reason, intnat p);
 value weft_ml_fail(value reason, intnat p)
 {

@@ -23,6 +23,7 @@ let () =
     ignore (Weft.run p);
     Weft.wait p;
     Weft.label p "text";
+    Weft.snapshot "why";
     Weft.fail_exn p Exit;
     Weft.resolve_by ~resolver:p p Weft.By_value;
     Weft.suspend Weft.Wait_for_work;

@@ -58,6 +58,7 @@ let () =
   Weft.traceparent_sent changed
     "00-4bf92f3577b34da6a3ce929d0e0e4736-b7ad6b7169203331-01";
   Weft.traceparent_sent changed "not valid";
+  Weft.snapshot "worth keeping";
   Weft.should_resolve main;
   Weft.background changed;
   Weft.Counter.add queued 2;

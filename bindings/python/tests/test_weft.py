@@ -28,6 +28,7 @@ class Alone(unittest.TestCase):
             weft.mark()
             weft.mark(asyncio.current_task())
             weft.traceparent("00-1-2-01")
+            weft.snapshot("why")
             weft.counter("n").add()
             weft.counter("n").set("no number")
             weft.resource("pool").acquire()
@@ -65,6 +66,7 @@ class Recorded(unittest.TestCase):
         weft.mark()
         weft.traceparent("00-1-2-01")
         weft.traceparent(5, future, sent=True)
+        weft.snapshot(7)
         queued = weft.counter("queued")
         queued.add()
         queued.set(3)
@@ -80,6 +82,7 @@ class Recorded(unittest.TestCase):
                 ("mark", None),
                 ("traceparent", "00-1-2-01", None, False),
                 ("traceparent", "5", future, True),
+                ("snapshot", "7"),
                 ("count", "queued", 1, True),
                 ("count", "queued", 3, False),
                 ("hold", "pool", "acquire", None),

@@ -3,7 +3,7 @@
 
 from typing import Any, Awaitable, Callable, Optional, TypeVar
 
-__all__ = ["counter", "label", "mark", "recording", "request", "resource", "traceparent"]
+__all__ = ["counter", "label", "mark", "recording", "request", "resource", "snapshot", "traceparent"]
 
 T = TypeVar("T")
 
@@ -34,6 +34,14 @@ def traceparent(header: str, future: Optional[Any] = None, *, sent: bool = False
     say = getattr(_recorder, "traceparent", None)  # an older recorder has none
     if say is not None:
         say(str(header), future, sent)
+
+
+def snapshot(reason: str) -> None:
+    """What was recorded last is worth keeping, and why: weft watch and weft record --keep keep a copy, if they wait for that
+    (the condition "call"). Nobody waits for them here."""
+    say = getattr(_recorder, "snapshot", None)  # an older recorder has none
+    if say is not None:
+        say(str(reason))
 
 
 async def request(text: str, work: Callable[[], Awaitable[T]]) -> T:
