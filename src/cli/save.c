@@ -14,6 +14,7 @@
 #include "cli/save.h"
 #include "cli/source.h"
 #include "cli/xen.h"
+#include "watch/pack.h"
 
 /* ---- Shared with save_xen.c ---- */
 
@@ -41,6 +42,8 @@ bool cli_save_elsewhere(const struct cli_copy *c)
 {
     struct stat st;
     const int fd = fileno(c->out.file);
+    if (c->request->compress)
+        return true;
     const bool can_seek =
         fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && !(fcntl(fd, F_GETFL) & O_APPEND);
     return weft_snapshot_is_live(c->snapshot) && !can_seek;
@@ -56,12 +59,24 @@ static void give_room_back(const struct cli_copy *c)
 }
 
 /* Adds names of functions to the copy, if it is of a file: a guest has other files than this machine. */
-static void add_names(const struct cli_copy *c, const struct weft_input *in, const char *shown)
+static void add_names(const struct cli_copy *c, const struct weft_input *in, int copy,
+                      const char *shown)
 {
     struct stat st;
-    if (c->snapshot && c->out.temporary && in && in->fd >= 0 && fstat(in->fd, &st) == 0 &&
-        S_ISREG(st.st_mode) && fflush(c->out.file) == 0)
-        cli_names_append(fileno(c->out.file), st.st_uid, shown);
+    if (c->snapshot && in && in->fd >= 0 && fstat(in->fd, &st) == 0 && S_ISREG(st.st_mode))
+        cli_names_append(copy, st.st_uid, shown);
+}
+
+/* Compresses the copy that was made elsewhere, or the bytes as they are. */
+static int write_packed(struct cli_copy *c, const struct weft_input *in, const char *shown)
+{
+    struct stat st;
+    if (!c->snapshot)
+        return watch_pack(in, fileno(c->out.file), 0, &c->written, &c->err);
+    add_names(c, in, c->spooled.fd, shown);
+    if (fstat(c->spooled.fd, &st) == 0)
+        c->spooled.size = (uint64_t)st.st_size;
+    return watch_pack(&c->spooled, fileno(c->out.file), 0, &c->written, &c->err);
 }
 
 int cli_save_write(struct cli_copy *c, const struct weft_input *in)
@@ -69,15 +84,19 @@ int cli_save_write(struct cli_copy *c, const struct weft_input *in)
     const char *target = c->request->target;
     const char *shown = strcmp(target, "-") == 0 ? "standard output" : target;
     struct cli_progress progress = cli_progress_begin(c->source);
-    int rc =
-        c->snapshot && c->spooled.fd < 0
-            ? weft_snapshot_write(c->snapshot, c->out.file, cli_progress_show, &progress, &c->err)
-            : write_bytes(c, c->snapshot ? &c->spooled : in, &progress);
+    int rc;
+    c->written = c->snapshot ? weft_snapshot_bytes(c->snapshot) : in->size;
+    if (c->request->compress)
+        rc = write_packed(c, in, shown);
+    else if (c->snapshot && c->spooled.fd < 0)
+        rc = weft_snapshot_write(c->snapshot, c->out.file, cli_progress_show, &progress, &c->err);
+    else
+        rc = write_bytes(c, c->snapshot ? &c->spooled : in, &progress);
     cli_progress_end(&progress);
     if (c->request->follow)
         give_room_back(c);
-    if (rc == 0)
-        add_names(c, in, shown);
+    if (rc == 0 && !c->request->compress && c->out.temporary && fflush(c->out.file) == 0)
+        add_names(c, in, fileno(c->out.file), shown);
     if (c->out.file == stdout && cli_stdout_left()) { /* as if by SIGPIPE */
         cli_output_close(&c->out, target, false);
         return CLI_FAILED;
@@ -92,8 +111,7 @@ int cli_save_write(struct cli_copy *c, const struct weft_input *in)
         cli_say(c->source, "%" PRIu64 " of the oldest packets were overwritten while it was copied",
                 gone);
     if (isatty(STDERR_FILENO))
-        cli_say(shown, "%" PRIu64 " bytes written",
-                c->snapshot ? weft_snapshot_bytes(c->snapshot) : in->size);
+        cli_say(shown, "%" PRIu64 " bytes written", c->written);
     return CLI_DONE;
 }
 
@@ -171,7 +189,9 @@ static struct cli_save_request request;
 
 static const struct cli_option options[] = {
     CLI_TEXT("output", request.target, "FILE", "where to write", .letter = 'o',
-             .completes = "weft|trace"),
+             .completes = "weft|trace|zst"),
+    CLI_FLAG("compress", request.compress,
+             "five times smaller, by zstd; every command reads it as it is", .letter = 'z'),
     CLI_FLAG("follow", request.follow,
              "of a Xen domain: waits until it offers a trace, then until it ends, crashes or is "
              "destroyed, or until Ctrl-C; and copies what is there then"),
@@ -193,13 +213,14 @@ static void check(const struct cli_save_request *r)
     bool xen = cli_is_xen(r->source);
     if (!xen && r->follow)
         cli_misuse("save", "--follow is for a Xen domain, xen:NAME or xen:NUMBER");
-    if (is_list(r) && (r->target || r->follow || r->limit_bytes))
+    if (is_list(r) && (r->target || r->follow || r->compress || r->limit_bytes))
         cli_misuse("save",
                    "xen: lists the domains that offer a trace; which of them is %s? "
                    "xen:NAME or xen:NUMBER",
-                   r->target   ? "to be saved"
-                   : r->follow ? "to be followed"
-                               : "to be limited");
+                   r->target     ? "to be saved"
+                   : r->follow   ? "to be followed"
+                   : r->compress ? "to be compressed"
+                                 : "to be limited");
     if (!is_list(r) && r->json)
         cli_misuse("save", "--json is for the list of domains, weft save xen:");
     if (!is_list(r) && !r->target)
@@ -233,6 +254,7 @@ const struct cli_command cli_save = {
         "a trace.\n",
     .options = options,
     .examples = "weft save -o hang.weft 4711\n"
+                "weft save --compress -o hang.weft.zst 4711\n"
                 "ssh host weft save -o - 4711 | weft info -\n"
                 "weft save --follow -o crash.weft xen:web\n"
                 "ssh host weft save -o - xen:web | weft view -",

@@ -9,6 +9,7 @@ struct cli_save_request {
     const char *source, *target;
     uint64_t limit_bytes; /* maximum size of the trace; 0: the default */
     bool follow;          /* follow a domain until it ends */
+    bool compress;        /* as weft watch does what it keeps */
     bool json;            /* of the list of domains */
 };
 
@@ -19,11 +20,12 @@ struct cli_copy {
     struct weft_output out;
     struct weft_snapshot *snapshot; /* NULL: the source is not in weft's own format */
     struct weft_input spooled;      /* the copy, if it was made elsewhere first */
+    uint64_t written;               /* bytes */
     struct weft_error err;
 };
 
-/* Returns true if the copy should be made elsewhere first: a pipe or a device may be slow, and meanwhile the packets of
- * a trace that is being recorded are overwritten. */
+/* Returns true if the copy should be made elsewhere first: compressing takes time, and a pipe or a device may be slow,
+ * and meanwhile the packets of a trace that is being recorded are overwritten. */
 bool cli_save_elsewhere(const struct cli_copy *c);
 
 /* Writes the copy, or the bytes of `in` if there is no snapshot, ends the output, and prints what is worth knowing.

@@ -189,6 +189,10 @@ static int begin_copy(struct job *j)
         return rc;
     if (size <= cli_memory_available() / 2)
         return weft_snapshot_to_room(c->snapshot, &c->spooled, &c->err);
+    if (c->request->compress)
+        return weft_error_set(&c->err, WEFT_E_NOMEM, WEFT_NO_OFFSET,
+                              "is too large to be copied elsewhere first; try it without "
+                              "--compress");
     cli_say(c->source,
             "is too large to be copied elsewhere first: what the guest overwrites while %s is "
             "written is lost; a file would be better",

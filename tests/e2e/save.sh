@@ -153,6 +153,24 @@ alike little.weft copy.weft
 checks=$((checks + 1))
 [ "$(stat -c %s copy.weft)" -lt 16384 ] || fail 'a copy holds what was not used'
 
+# Compressed, to a file and through a pipe; and not any more
+run 0 "$WEFT" save --compress -o copy.weft.zst done.weft
+alike done.weft copy.weft.zst
+equal 'facts of a compressed copy' "$(fact done.weft "$FACTS")" "$(fact copy.weft.zst "$FACTS")"
+checks=$((checks + 1))
+[ "$(stat -c %s copy.weft.zst)" -lt $(($(stat -c %s done.weft) / 4)) ] || fail "$(stat -c %s copy.weft.zst) bytes are not a fourth"
+run 0 "$WEFT" save -z -o - done.weft
+same 'a compressed copy in a pipe' copy.weft.zst "$tmp/out"
+run 0 "$WEFT" save -o again.weft copy.weft.zst
+run 0 "$WEFT" save -o copy.weft done.weft
+same 'a copy of a compressed copy' copy.weft again.weft
+run 0 "$WEFT" save -z -o again.weft.zst copy.weft.zst
+same 'a compressed copy of one' copy.weft.zst again.weft.zst
+checks=$((checks + 1))
+if command -v zstd >/dev/null; then
+    zstd -tq copy.weft.zst || fail 'zstd does not read it'
+fi
+
 # Without a beginning, and without an end
 tail -c +5000 done.weft >part.weft
 run 0 "$WEFT" save -o copy.weft part.weft
@@ -171,6 +189,8 @@ for source in live.weft "$live"; do
     equal "streams of $source" 1000 "$(fact copy.weft 'd["streams_by"][0]["kept"]')"
     alike live.weft copy.weft
 done
+run 0 "$WEFT" save -z -o copy.weft.zst "$live"
+equal 'a compressed live one' 'saved 1000' "$(fact copy.weft.zst '"%s %d" % (d["ended"], d["events_total"])')"
 # Any command takes the id of the process, and sees a copy.
 for command in info dump promises stats explain 'render -o one.svg' 'export --to mirage -o one.ctf' 'diff live.weft' \
     'info --json' 'diff --json live.weft' 'stats --json' "dump live.weft"; do
@@ -261,6 +281,8 @@ printf '%s\n' '0 0 creates parent=-1 child=1 type=task' '5 0 switch p=1' >lines
 "$MKTRACE" mirage.ctf <lines
 run 0 "$WEFT" save -o copy.ctf mirage.ctf
 same 'a copy of a mirage trace' mirage.ctf copy.ctf
+run 0 "$WEFT" save -z -o copy.zst mirage.ctf
+alike mirage.ctf copy.zst
 echo nothing >text
 : >empty
 for source in text empty nowhere .; do
@@ -287,6 +309,8 @@ cp done.weft xen:done
 run 0 "$WEFT" info ./xen:done
 run 0 "$WEFT" save -o copy.weft ./xen:done
 run 2 "$WEFT" save -o copy.x xen:
+run 2 "$WEFT" save -z xen:
+says "$tmp/err" 'which of them is to be compressed'
 run 2 "$WEFT" save --follow -o copy.x done.weft
 says "$tmp/err" '^weft save: --follow is for a Xen domain, xen:NAME or xen:NUMBER; see'
 run 1 "$WEFT" save --limit 64K -o copy.x done.weft
@@ -295,8 +319,11 @@ run 2 "$WEFT" save --limit 0 -o copy.x done.weft
 run 2 "$WEFT" save --json done.weft
 equal 'copies of nothing' '' "$(ls copy.x* 2>/dev/null)"
 if [ -e /dev/full ]; then
-    run 1 "$WEFT" save -o /dev/full done.weft
-    says "$tmp/err" 'cannot be written'
+    for how in '' -z; do
+        # shellcheck disable=SC2086
+        run 1 "$WEFT" save $how -o /dev/full done.weft
+        says "$tmp/err" 'cannot be written'
+    done
 fi
 if command -v script >/dev/null; then
     checks=$((checks + 1))
