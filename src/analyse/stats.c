@@ -433,7 +433,7 @@ int weft_stats_begin(struct weft_stats_work **out, const struct weft_history *h,
     k->o = *o;
     k->meter = (struct weft_meter){
         .h = h, .raw = o->by & WEFT_STATS_RAW, .from_ns = o->from_ns, .to_ns = o->to_ns};
-    k->out.span_ns = weft_later(k->m->end_ns, 0);
+    k->out.span_ns = weft_later(k->m->end_ns - k->m->from_ns, 0);
     const enum weft_stats_by by = k->out.by = o->by & ~WEFT_STATS_RAW;
     if (by == WEFT_BY_MEMBERS ||
         analyse_sorting_begin(&k->sorting, k->m, by == WEFT_BY_TYPE ? NULL : weft_model_name,

@@ -149,12 +149,16 @@ void cli_progress_end(struct cli_progress *p)
     *p = (struct cli_progress){.next_ns = 0};
 }
 
+struct weft_part cli_part = WEFT_WHOLE;
+
 struct weft_reader *cli_open(const char *path)
 {
     struct weft_reader *reader = NULL;
     struct weft_error err = {.offset = WEFT_NO_OFFSET};
     const char *file = cli_trace_path(path, &err);
-    if (!file || weft_reader_open(&reader, file, &err) < 0)
+    const bool whole = cli_part.from_ns == INT64_MIN && cli_part.to_ns == INT64_MAX;
+    if (!file || (whole ? weft_reader_open(&reader, file, &err)
+                        : weft_reader_open_part(&reader, file, &cli_part, &err)) < 0)
         cli_complain(path, &err);
     return reader;
 }

@@ -16,6 +16,7 @@
 #include "cli/options.h"
 #include "model/model.h"
 #include "output/output.h"
+#include "read/reader.h"
 
 /* Exit statuses. */
 enum {
@@ -86,7 +87,15 @@ struct cli_progress cli_progress_begin(const char *path); /* NULL: off */
 bool cli_progress_show(void *progress, double share);     /* a weft_progress_fn */
 void cli_progress_end(struct cli_progress *p);
 
-/* Opens a trace, from a file or a Xen domain (cli/source.h), or prints why not and returns NULL. */
+/* The part of a trace that the command is about, by these options; cli_parse sets it. */
+extern struct weft_part cli_part;
+#define CLI_PART                                                                                   \
+    CLI_TIME("from", cli_part.from_ns, "TIME",                                                     \
+             "only that part of the trace: from then on (39.5ms, 2s; a bare number is "            \
+             "nanoseconds since the first event)"),                                                \
+        CLI_TIME("to", cli_part.to_ns, "TIME", "… and up to then, as if it had been saved then")
+
+/* Opens a trace, or the part of it, from a file or a Xen domain (cli/source.h), or prints why not and returns NULL. */
 struct weft_reader *cli_open(const char *path);
 
 /* Opens a trace, builds its model and warns of damage; or prints why not and returns NULL. */

@@ -14,14 +14,14 @@ enum {
 };
 
 static struct {
-    int64_t from_ns, to_ns;
+    struct weft_part part;
     bool full;
-} request = {.from_ns = INT64_MIN, .to_ns = INT64_MAX};
+} request = {.part = WEFT_WHOLE};
 
 static const struct cli_option options[] = {
-    CLI_TIME("from", request.from_ns, "TIME",
+    CLI_TIME("from", request.part.from_ns, "TIME",
              "only events at that time or later (39.5ms, 2s; a bare number is nanoseconds)"),
-    CLI_TIME("to", request.to_ns, "TIME", "only events at that time or earlier"),
+    CLI_TIME("to", request.part.to_ns, "TIME", "only events at that time or earlier"),
     CLI_FLAG("full", request.full,
              "whole texts; otherwise the first 500 bytes of each, and how many more there are"),
     CLI_END,
@@ -277,7 +277,7 @@ static void put_name(struct sink *s, const char *name)
 static bool put_next(struct sink *s, struct trace *t)
 {
     const struct weft_event *ev = &t->event[t->at++];
-    if (t->next_ns >= request.from_ns && t->next_ns <= request.to_ns) {
+    if (t->next_ns >= request.part.from_ns && t->next_ns <= request.part.to_ns) {
         if (t->name) {
             put_name(s, t->name);
             put_byte(s, ' ');
@@ -360,7 +360,7 @@ static int finish(const struct trace *trace, unsigned traces, int status)
         if (t->err.code || cli_status(t->path, damage, t->total) != CLI_DONE)
             status = CLI_FAILED;
     }
-    if (traces > 1 && request.from_ns == INT64_MIN && request.to_ns == INT64_MAX &&
+    if (traces > 1 && request.part.from_ns == INT64_MIN && request.part.to_ns == INT64_MAX &&
         !cli_stdout_left())
         warn_apart(trace, traces);
     return status;
@@ -372,10 +372,12 @@ static int run(int files, char **file)
     const unsigned traces = (unsigned)files;
     unsigned inputs = 0;
     int status = CLI_DONE;
-    if (request.from_ns > request.to_ns)
+    if (request.part.from_ns > request.part.to_ns)
         cli_misuse("dump", "--from is later than --to");
     if (traces > TRACES_MAX)
         cli_misuse("dump", "%u files, but no more than %u can be merged", traces, TRACES_MAX);
+    if (traces == 1) /* several have an axis of their own */
+        cli_part = request.part;
     for (unsigned i = 0; i < traces; i++)
         inputs += strcmp(file[i], "-") == 0;
     if (inputs > 1)

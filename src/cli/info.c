@@ -4,6 +4,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/order.h"
 #include "cli/ending.h"
 #include "cli/info_samples.h"
 #include "cli/summary.h"
@@ -23,6 +24,7 @@ static const struct cli_option options[] = {
     CLI_FLAG("json", request.json, "print a JSON object"),
     CLI_FLAG("promises", request.promises,
              "count promises by type and outcome, too (this takes longer)"),
+    CLI_PART,
     CLI_END,
 };
 
@@ -59,7 +61,7 @@ static bool count_promises(struct report *r)
         return false;
     memcpy(s->events, m->events, sizeof s->events);
     s->events_total = m->events_total;
-    s->span_ns = (uint64_t)m->end_ns;
+    s->span_ns = (uint64_t)weft_later(m->end_ns - m->from_ns, 0);
     s->promises = m->promises - 1; /* the loop is not a promise */
     r->contradictions = m->contradictions;
     r->by_type = json_object();
@@ -165,6 +167,16 @@ static void add_weft_json(json_t *o, const struct weft_reader_facts *f)
     CLI_SET(o, "provenance", provenance_json(&f->process));
 }
 
+static json_t *part_json(const struct weft_reader_facts *f)
+{
+    json_t *o = CLI_OBJECT(CLI_FIELDS(f, outside_events));
+    if (f->part.from_ns != INT64_MIN)
+        CLI_SET(o, "from_ns", f->part.from_ns);
+    if (f->part.to_ns != INT64_MAX)
+        CLI_SET(o, "to_ns", f->part.to_ns);
+    return o;
+}
+
 static json_t *report_json(const struct report *r)
 {
     const struct cli_summary *s = &r->sum;
@@ -181,6 +193,8 @@ static json_t *report_json(const struct report *r)
     if (r->by_type)
         CLI_SET(o, "promises_by", json_incref(r->by_type), "contradictions",
                 CLI_OBJECT(CLI_FIELDS(c, created_twice, resolved_twice, circles, on_loop)));
+    if (f->is_part)
+        CLI_SET(o, "part", part_json(f));
     CLI_SET(o, CLI_FIELDS(f, streams, packets, unused_packets, wrapped), "overwritten",
             (uint64_t)(f->overwritten_words ? f->overwritten_words
                        : anonymous          ? f->overwritten_packets
@@ -235,6 +249,18 @@ static void print_by_type(json_t *by_type)
         }
         putchar('\n');
     }
+}
+
+static void print_part(const struct weft_reader_facts *f)
+{
+    fputs("  part         ", stdout);
+    if (f->part.from_ns != INT64_MIN)
+        printf(" from %s", weft_moment(f->part.from_ns).text);
+    if (f->part.to_ns != INT64_MAX)
+        printf(" to %s", weft_moment(f->part.to_ns).text);
+    if (f->outside_events)
+        printf("; %s outside of it", cli_many(f->outside_events, "event").text);
+    putchar('\n');
 }
 
 static void print_streams(const struct weft_reader_facts *f)
@@ -488,6 +514,8 @@ static void print_report(const struct report *r)
     if (f->unused_packets)
         printf(" and %s unused", weft_count(f->unused_packets).text);
     putchar('\n');
+    if (f->is_part)
+        print_part(f);
     if (!f->quirks.anonymous)
         print_provenance(f);
     printf("  time span     %s (%s ns)\n", length(s->span_ns).text, weft_count(s->span_ns).text);
@@ -498,10 +526,11 @@ static void print_report(const struct report *r)
     amount(2, "promises", s->promises);
     if (r->by_type)
         print_by_type(r->by_type);
-    print_streams(f);
+    if (!f->outside_events)
+        print_streams(f);
     info_samples_print(r->samples);
     print_ring(f);
-    if (!f->quirks.anonymous && !f->overwritten_words)
+    if (!f->quirks.anonymous && !f->overwritten_words && !f->outside_events)
         print_balance(f);
     if (!f->quirks.anonymous) {
         print_names(f);

@@ -325,6 +325,7 @@ char **cli_parse(const struct cli_command *c, int argc, char **argv, int *operan
     const bool other = c->wanted && c->wanted(argc, argv);
     const struct cli_option *table = other ? c->others : c->options;
     int found;
+    cli_part = (struct weft_part)WEFT_WHOLE;
     describe(&known, c, table);
     opterr = 0;
     while ((found = getopt_long(argc, argv, known.letters, known.list, NULL)) != -1) {
@@ -345,6 +346,8 @@ char **cli_parse(const struct cli_command *c, int argc, char **argv, int *operan
     }
     *operands = argc - optind;
     check_required(c, table);
+    if (cli_part.from_ns > cli_part.to_ns)
+        cli_misuse(c->name, "--from is after --to");
     check_operands(c, *operands, argv + optind);
     return argv + optind;
 }

@@ -49,6 +49,7 @@ static const struct cli_option options[] = {
              "only promises of the distributed trace whose id begins with HEX"),
     CLI_CALL("span", take_span, "HEX",
              "only promises that are a span whose id begins with HEX, or were caused by it"),
+    CLI_PART,
     CLI_END,
 };
 

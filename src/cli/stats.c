@@ -166,6 +166,7 @@ static const struct cli_option options[] = {
     CLI_FLAG("raw", request.raw,
              "a bind and the like begins with its creation, not with its first read"),
     CLI_FLAG("json", request.json, "print a JSON object"),
+    CLI_PART,
     CLI_END,
 };
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: ISC */
+#include "base/order.h"
 #include "cli/summary.h"
 
 #include <stdlib.h>
@@ -156,7 +157,7 @@ static int count_events(struct cli_summary *s, struct weft_error *err)
             cli_progress_show(&progress, weft_reader_progress(s->reader));
     }
     cli_progress_end(&progress);
-    s->span_ns = (uint64_t)c.latest;
+    s->span_ns = (uint64_t)weft_later(c.latest - weft_later(cli_part.from_ns, 0), 0);
     for (uint64_t i = 0; i <= c.ids.mask; i++)
         s->promises += (uint64_t)__builtin_popcountll(c.ids.word[i].bits);
     free(c.ids.word);

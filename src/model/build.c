@@ -563,6 +563,8 @@ static void extend(struct weft_builder *b)
     if (samples)
         b->m->first_ns = b->facts->process.start_ns;
     uint64_t since = b->facts->process.start_ns;
+    if (b->facts->is_part && b->facts->part.from_ns > 0)
+        b->m->from_ns = b->facts->part.from_ns;
     b->m->begin_ns = since && since < b->m->first_ns ? weft_model_time(since, b->m->first_ns) : 0;
     b->m->end_known = (b->m->events_total || samples) && until > b->m->first_ns;
     int64_t end = b->m->end_known ? weft_model_time(until, b->m->first_ns) : 0;

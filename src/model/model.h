@@ -258,6 +258,7 @@ struct weft_model {
     /* The recording was last off from paused_ns to resumed_ns (WEFT_TIME_MAX: until the end); what
      * was pending before may have ended during that time. Both WEFT_TIME_MIN: it was never off. */
     int64_t paused_ns, resumed_ns;
+    int64_t from_ns;   /* only what happened from then on was read: a part of the trace; else 0 */
     int64_t begin_ns;  /* when the recording began: not after 0; 0 if that is not known */
     uint64_t first_ns; /* the clock's value at the first event */
     bool has_wall;     /* the wall-clock time of that is known: */

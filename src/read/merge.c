@@ -286,6 +286,8 @@ static bool close_first(struct weft_file *f)
     struct read_seen *seen = f->common.seen;
     if (s->key.ns <= m->until_ns)
         check_end(f, s);
+    else
+        f->cut_off |= s->at < s->size;
     m->last_ns = s->key.ns;
     m->done_bytes += s->packet->content;
     f->common.facts.unknown_events += s->form.unknown;
@@ -381,13 +383,18 @@ static bool set_texts(struct weft_file *f, struct weft_event *ev, size_t n,
 static void count_event(struct weft_file *f, struct source *s)
 {
     struct weft_stream_facts *stream = &f->streams.stream[s->stream];
+    const bool before_newest = !s->packet->newest || s->stream != s->packet->stream;
+    const bool here = s->key.ns >= f->common.from_ns;
     s->events++;
-    stream->kept++;
     f->streams.state[s->stream].running = s->form.running;
     f->streams.state[s->stream].next++;
-    bool before_newest = !s->packet->newest || s->stream != s->packet->stream;
-    if (before_newest && stream->overwritten)
+    stream->kept += here;
+    if (!here) { /* before the part that is read: as if it had been overwritten */
+        f->streams.state[s->stream].first++;
+        stream->overwritten += !before_newest;
+    } else if (before_newest && stream->overwritten) {
         stream->overwritten--;
+    }
 }
 
 /* Returns true if another packet of the stream is still being read: the clock has gone back a
@@ -447,14 +454,16 @@ static bool decode(struct weft_file *f, struct source *s, struct key until, size
                 find_gap(f, s, ev->running);
             if (s->events == s->form.unknown)
                 report_gap(&f->streams.state[s->stream], ev);
-            if ((s->form.site | s->form.text || s->form.ids || ev->kind == WEFT_EVENT_CREATES) &&
+            const bool here = s->key.ns >= f->common.from_ns;
+            if (here &&
+                (s->form.site | s->form.text || s->form.ids || ev->kind == WEFT_EVENT_CREATES) &&
                 !set_texts(f, ev, *count, &s->form))
                 return false;
             count_event(f, s);
             if (__builtin_expect(endings && ENDINGS >> ev->kind & 1, 0) &&
                 !read_pending_see(endings, ev))
                 return false;
-            ++*count;
+            *count += here;
         } else if (ev->kind == WEFT_FORM_NEW_STREAM) {
             if (!begin_stream(f, s))
                 return false;
@@ -545,7 +554,9 @@ static bool append_last(struct weft_file *f, size_t *count)
     for (; *count < WEFT_BATCH && p->next < p->events; p->next++)
         if (!append_promoted(f, &p->event[p->next], f->merge->last_ns, count))
             return false;
-    while (*count < WEFT_BATCH && p->endings && read_pending_ended(p->endings, &ended.id, &ns))
+    /* A part does not have the events that end them; and when they ended is an estimate. */
+    while (*count < WEFT_BATCH && p->endings && !f->common.facts.is_part &&
+           read_pending_ended(p->endings, &ended.id, &ns))
         if (!append_promoted(f, &ended, ns, count))
             return false;
     return true;
@@ -621,8 +632,11 @@ static bool finish(struct weft_file *f)
         facts->discarded_events = discarded;
     facts->overwritten_elsewhere = facts->overwritten_events - overwritten;
     facts->discarded_elsewhere = facts->discarded_events - discarded;
-    facts->promotion.complete &= !facts->discarded_events && !facts->missing_packets &&
-                                 !f->lost_packets && !f->common.damage.problems;
+    if (f->common.to_ns != UINT64_MAX && (f->cut_off || f->merge->opened < f->packets))
+        read_cut_off(&f->common);
+    facts->promotion.complete &= !facts->is_part && !facts->discarded_events &&
+                                 !facts->missing_packets && !f->lost_packets &&
+                                 !f->common.damage.problems;
     return leave_streams(f);
 }
 
@@ -674,7 +688,7 @@ int read_merge_begin(struct weft_file *f, struct weft_error *err)
     f->merge = calloc(1, sizeof *f->merge);
     if (!f->merge)
         return weft_no_memory(err);
-    f->merge->until_ns = UINT64_MAX;
+    f->merge->until_ns = f->common.to_ns;
     if (f->common.seen && f->common.facts.clock_kind != WEFT_CLOCK_CALLER)
         f->merge->until_ns = f->common.seen->until_ns;
     bool ok = true;

@@ -150,6 +150,7 @@ static int make_reader(struct weft_reader **out, struct weft_input *in, struct w
         return weft_no_memory(err);
     *out = r;
     r->format = format;
+    r->to_ns = UINT64_MAX;
     r->input = *in;
     in->fd = -1;
     r->facts.format = format->name;
@@ -158,24 +159,30 @@ static int make_reader(struct weft_reader **out, struct weft_input *in, struct w
     return 0;
 }
 
+/* Finds the packets of a reader that was made. On failure closes it. */
+static int begin_reader(struct weft_reader **out, struct weft_reader *r, struct weft_error *err)
+{
+    int rc = r->format->index(r, err);
+    if (rc == 0 && !r->is_trace)
+        rc = not_a_trace(&r->input, &r->damage, err);
+    if (rc < 0)
+        weft_reader_close(r);
+    else
+        *out = r;
+    return rc;
+}
+
 int read_open(struct weft_reader **out, struct weft_input *in, struct read_seen *seen,
               struct weft_error *err)
 {
     struct weft_reader *r = NULL;
     *out = NULL;
     int rc = make_reader(&r, in, err);
-    if (rc == 0) {
-        r->seen = seen;
-        rc = r->format->index(r, err);
-    }
-    if (rc == 0 && !r->is_trace)
-        rc = not_a_trace(&r->input, &r->damage, err);
     weft_input_close(in);
     if (rc < 0)
-        weft_reader_close(r);
-    else
-        *out = r;
-    return rc;
+        return rc;
+    r->seen = seen;
+    return begin_reader(out, r, err);
 }
 
 int weft_reader_open(struct weft_reader **out, const char *path, struct weft_error *err)
@@ -184,6 +191,66 @@ int weft_reader_open(struct weft_reader **out, const char *path, struct weft_err
     const int rc = weft_input_open(&in, path, err);
     *out = NULL;
     return rc < 0 ? rc : read_open(out, &in, NULL, err);
+}
+
+/* Finds the time of the first event in the whole trace. in becomes what was really read, if that is a copy. On failure
+ * it is closed. */
+static int find_begin(struct weft_input *in, uint64_t *begin_ns, struct weft_error *err)
+{
+    struct weft_reader *r;
+    const struct weft_event *events;
+    *begin_ns = 0;
+    int rc = read_open(&r, in, NULL, err);
+    for (ptrdiff_t n = 1; rc == 0 && n > 0 && !r->has_first;) {
+        n = weft_reader_next(r, &events, err);
+        rc = n < 0 ? (int)n : 0;
+    }
+    if (rc == 0) {
+        *begin_ns = r->facts.first_ns;
+        *in = r->input;
+        r->input.fd = -1;
+    }
+    weft_reader_close(r);
+    return rc;
+}
+
+static uint64_t later(uint64_t begin_ns, int64_t ns)
+{
+    if (ns < 0)
+        return begin_ns > 0 - (uint64_t)ns ? begin_ns - (0 - (uint64_t)ns) : 0;
+    return begin_ns + (uint64_t)ns >= begin_ns ? begin_ns + (uint64_t)ns : UINT64_MAX;
+}
+
+int weft_reader_open_part(struct weft_reader **out, const char *path, const struct weft_part *part,
+                          struct weft_error *err)
+{
+    struct weft_input in;
+    struct weft_reader *r = NULL;
+    uint64_t begin_ns;
+    *out = NULL;
+    int rc = weft_input_open(&in, path, err);
+    if (rc < 0)
+        return rc;
+    rc = find_begin(&in, &begin_ns, err);
+    if (rc == 0)
+        rc = make_reader(&r, &in, err);
+    weft_input_close(&in);
+    if (rc < 0)
+        return rc;
+    r->from_ns = part->from_ns == INT64_MIN ? 0 : later(begin_ns, part->from_ns);
+    r->to_ns = part->to_ns == INT64_MAX ? UINT64_MAX : later(begin_ns, part->to_ns);
+    r->facts.first_ns = begin_ns;
+    r->has_first = true;
+    r->facts.is_part = true;
+    r->facts.part = *part;
+    return begin_reader(out, r, err);
+}
+
+void read_cut_off(struct weft_reader *r)
+{
+    r->facts.ended = WEFT_ENDED_SAVED;
+    r->facts.process.until_ns = r->to_ns;
+    r->facts.process.exit.known = false;
 }
 
 void weft_reader_close(struct weft_reader *r)
@@ -195,10 +262,28 @@ void weft_reader_close(struct weft_reader *r)
     free(r);
 }
 
+/* Leaves out what does not belong to the part, for formats that do not do that themselves. Returns how many are left. */
+static ptrdiff_t keep_part(struct weft_reader *r, ptrdiff_t n)
+{
+    ptrdiff_t kept = 0;
+    const struct weft_event *const end = r->batch + n;
+    for (const struct weft_event *ev = r->batch; ev < end; ev++) {
+        if (ev->time_ns > r->to_ns)
+            read_cut_off(r);
+        else if (ev->time_ns >= r->from_ns || ev->promoted)
+            r->batch[kept++] = *ev;
+    }
+    r->facts.outside_events += (uint64_t)(n - kept);
+    return kept;
+}
+
 ptrdiff_t weft_reader_next(struct weft_reader *r, const struct weft_event **events,
                            struct weft_error *err)
 {
-    ptrdiff_t n = r->format->next(r, err);
+    ptrdiff_t n;
+    do
+        n = r->format->next(r, err);
+    while (r->facts.is_part && n > 0 && (n = keep_part(r, n)) == 0);
     for (ptrdiff_t i = 0; i < n && !r->has_first; i++) {
         r->has_first = !r->batch[i].promoted;
         if (r->has_first || !r->facts.first_ns)

@@ -28,6 +28,21 @@ struct weft_reader;
  * damaged opens. What is recorded into the file after it was opened may or may not be seen. */
 int weft_reader_open(struct weft_reader **out, const char *path, struct weft_error *err);
 
+/* A part of a trace, in nanoseconds since its first event; both ends belong to it. */
+struct weft_part {
+    int64_t from_ns, to_ns;
+};
+#define WEFT_WHOLE                                                                                 \
+    {                                                                                              \
+        .from_ns = INT64_MIN, .to_ns = INT64_MAX                                                   \
+    }
+
+/* The same for a part of the trace: as if it had been a ring that was copied at to_ns and held nothing older than from_ns.
+ * So what came before counts as overwritten, and what is pending at to_ns is. Times are those of the whole trace
+ * (first_ns is). Packets that lie outside are not read, where the format has packets. */
+int weft_reader_open_part(struct weft_reader **out, const char *path, const struct weft_part *part,
+                          struct weft_error *err);
+
 void weft_reader_close(struct weft_reader *r);
 
 /* Hands out the next events, a few hundred at a time. *events and their texts belong to the reader
@@ -239,6 +254,10 @@ struct weft_reader_facts {
     /* places in code that texts mention by address: those whose function or line is known, and those
      * that were looked up in vain */
     uint64_t names, nameless;
+    bool is_part; /* it was opened by weft_reader_open_part, with: */
+    struct weft_part part;
+    /* not weft's own traces: events outside of the part, which all other counts include */
+    uint64_t outside_events;
     /* time of the first event that is not promoted; known once the first events were handed out */
     uint64_t first_ns;
     struct weft_promotion promotion;

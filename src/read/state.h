@@ -46,10 +46,11 @@ struct weft_reader {
     struct weft_input input;
     struct weft_reader_facts facts;
     struct weft_damage damage;
-    bool has_first;      /* facts.first_ns is known */
-    bool is_trace;       /* index has found a packet that it understands */
-    struct texts *texts; /* the table of texts that events share; NULL: there is none */
-    uint64_t done, all;  /* how much has been handed out, and of how much; in any unit */
+    bool has_first;          /* facts.first_ns is known */
+    uint64_t from_ns, to_ns; /* only what happened then is handed out, on the clock of the events */
+    bool is_trace;           /* index has found a packet that it understands */
+    struct texts *texts;     /* the table of texts that events share; NULL: there is none */
+    uint64_t done, all;      /* how much has been handed out, and of how much; in any unit */
     struct weft_event batch[WEFT_BATCH];
 };
 
@@ -70,6 +71,9 @@ static inline bool read_is_text(const char *text, size_t size, const char *wante
  * or a negative WEFT_E code; *out is then NULL. */
 int read_open(struct weft_reader **out, struct weft_input *in, struct read_seen *seen,
               struct weft_error *err);
+
+/* Something comes behind to_ns: at that time the trace is as if it had been copied then. */
+void read_cut_off(struct weft_reader *r);
 
 #define FORMAT(name) extern const struct weft_reader_format read_##name##_format;
 #include "read/formats.def"

@@ -360,11 +360,30 @@ static void count_losses(struct weft_file *f)
         f->streams.stream[i].kept = 0;
     uint64_t claimed = f->packets ? f->packet[f->packets - 1].sequence : 0;
     uint64_t gone = claimed - f->packets;
-    if (!f->facts.content || is_whole(f))
+    if (!f->facts.content || facts->is_part || is_whole(f))
         facts->overwritten_packets = gone;
     else if (gone > facts->overwritten_packets + f->changing)
         facts->missing_packets = gone - facts->overwritten_packets - f->changing;
     facts->wrapped = facts->overwritten_packets > 0;
+}
+
+/* Drops packets that do not belong to the part that is read. Of those that are not closed it is not known when they end. */
+static void keep_part(struct weft_file *f)
+{
+    const struct weft_reader *r = &f->common;
+    uint64_t kept = 0, hint = 0;
+    for (uint64_t i = 0; i < f->packets; i++) {
+        struct packet *p = &f->packet[i];
+        const bool closed = p->end_ticks > p->begin_ticks;
+        const bool before = closed && clock_convert(&f->clock, p->end_ticks, &hint) < r->from_ns;
+        const bool after = p->begin_ns > r->to_ns;
+        f->cut_off |= after;
+        if (!before && !after)
+            f->packet[kept++] = *p;
+    }
+    f->packets = kept;
+    if (f->common.facts.overwritten_ns < r->from_ns)
+        f->common.facts.overwritten_ns = r->from_ns;
 }
 
 static bool order_packets(struct weft_file *f)
@@ -384,10 +403,13 @@ static bool order_packets(struct weft_file *f)
         f->packet[kept++].stream = read_streams_find(&f->streams, f->packet[i].stream);
     }
     f->packets = kept;
+    for (uint64_t i = 0; i < f->packets; i++)
+        f->packet[i].begin_ns = clock_convert(&f->clock, f->packet[i].begin_ticks, &hint);
+    if (facts->is_part)
+        keep_part(f);
     count_losses(f);
     for (uint64_t i = 0; i < f->packets; i++) {
         struct packet *p = &f->packet[i];
-        p->begin_ns = clock_convert(&f->clock, p->begin_ticks, &hint);
         facts->content_bytes += p->content;
         f->in_pool += p->overwritten;
     }

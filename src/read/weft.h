@@ -174,6 +174,7 @@ struct weft_file {
     struct samples samples;
     uint64_t in_pool;   /* … and in the other places of the pool */
     bool joined;        /* it has packets twice: files were joined */
+    bool cut_off;       /* a part is read, and packets come after it */
     char *process_text; /* facts.process points into it */
     const char **arg;
     uint32_t trace_state;          /* from the facts, or 0 */
