@@ -51,7 +51,7 @@ bool analyse_is_place(const struct analyse_graph *g, uint32_t promise)
 bool analyse_holds_known(const struct weft_model *m, uint32_t resource)
 {
     const struct weft_promise *p = &m->promise[resource];
-    return p->created && !p->promoted && p->start_ns >= m->known_ns;
+    return m->quirks.at_once || (p->created && !p->promoted && p->start_ns >= m->known_ns);
 }
 
 /* Some events are missing, but others show that only one can hold it at a time, and who does. */

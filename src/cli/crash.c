@@ -27,7 +27,7 @@ struct cli_crash *cli_crash_open(const char *path)
         return NULL;
     }
     c->core = core;
-    if (!cli_trace_path(path, &err))
+    if (!cli_trace_recorded(path, &err))
         snprintf(c->no_trace, sizeof c->no_trace, "%s", err.text);
     if (core->threads && now_open_core(&c->now, core, &err) < 0) {
         now_free(c->now);

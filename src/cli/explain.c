@@ -385,7 +385,8 @@ static json_t *explained_json(const struct cli_explained *x, const struct cli_cr
 /* Returns true if a file is a process to be looked at from outside. */
 static bool is_looked_at(const struct request *r, const char *path, pid_t *pid)
 {
-    return cli_live_process(path, pid) && (r->now || cli_live_records_nothing(*pid));
+    const bool as_trace = r->pending || r->promise;
+    return cli_live_process(path, pid) && (r->now || (!as_trace && cli_live_records_nothing(*pid)));
 }
 
 /* *fails: there is a deadlock. Returns an exit status. */
@@ -395,13 +396,7 @@ static int explain_now(const struct request *r, const char *path, pid_t pid, jso
     struct weft_error err;
     struct now *n = NULL;
     int status = CLI_DONE;
-    if (r->promise) {
-        status = cli_fail(path,
-                          "records nothing, so there is no story of a promise; weft explain %d "
-                          "says what waits for "
-                          "what in it now",
-                          (int)pid);
-    } else if (now_open(&n, pid, &err) < 0) {
+    if (now_open(&n, pid, &err) < 0) {
         status = cli_fail_by(path, &err);
     } else {
         *fails |= r->check && n->cycles > 0;
@@ -467,7 +462,7 @@ static int explain_one(const struct request *r, const char *path, json_t *traces
     if (is_looked_at(r, path, &pid))
         return explain_now(r, path, pid, traces, fails);
     struct cli_crash *crash = r->promise ? NULL : cli_crash_open(path);
-    const int status = crash && (r->now || *crash->no_trace)
+    const int status = crash && (r->now || (*crash->no_trace && !r->pending))
                            ? explain_crash(r, path, crash, traces, fails)
                        : r->now ? cli_fail(path, "is no process or core; --now takes process ids")
                                 : explain_trace(r, path, crash, traces, fails);

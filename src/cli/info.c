@@ -6,6 +6,7 @@
 
 #include "base/order.h"
 #include "cli/ending.h"
+#include "cli/info_outside.h"
 #include "cli/info_samples.h"
 #include "cli/summary.h"
 #include "cli/trace_json.h"
@@ -121,7 +122,8 @@ static json_t *provenance_json(const struct weft_process_facts *p)
                       "boot_id", boot_id, CLI_FIELDS(p, version, start_real_ns), "stop_real_ns",
                       cli_json_if(p->stop_real_ns, p->stop_real_ns), "paused_real_ns",
                       cli_json_if(p->was_paused, real_ns(p, p->paused_ns)), "resumed_real_ns",
-                      cli_json_if(p->was_paused && !p->is_paused, real_ns(p, p->resumed_ns)));
+                      cli_json_if(p->was_paused && !p->is_paused, real_ns(p, p->resumed_ns)),
+                      "outside", info_outside_json(&p->outside));
 }
 
 static uint64_t kept_events(const struct weft_reader_facts *f)
@@ -441,9 +443,16 @@ static void print_provenance(const struct weft_reader_facts *f)
                i + 1 == p->args ? "\n" : "");
     if (p->pid)
         printf("  process       %" PRIu32 "%s%s%s%s\n", p->pid, p->host ? " on " : "",
-               p->host ? cli_shown(p->host).text : "", p->version ? ", recorded by weft " : "",
+               p->host ? cli_shown(p->host).text : "",
+               !p->version        ? ""
+               : p->outside.known ? ", looked at by weft "
+                                  : ", recorded by weft ",
                p->version ? cli_shown(p->version).text : "");
-    print_time("started", p->start_real_ns);
+    print_time(p->outside.known ? "looked at" : "started", p->start_real_ns);
+    if (p->outside.known) {
+        info_outside_print(p);
+        return;
+    }
     if (p->was_paused)
         print_time("paused", real_ns(p, p->paused_ns));
     if (p->was_paused && p->is_paused)

@@ -142,8 +142,13 @@ static bool open_source(struct cli_copy *c, struct weft_input *in, char *path, s
     const struct cli_save_request *r = c->request;
     pid_t pid;
     snprintf(path, path_size, "%s", r->source);
-    int rc = cli_live_process(r->source, &pid) ? cli_live_open(in, pid, path, path_size, &c->err)
-                                               : open_file(in, r->source, &c->err);
+    const bool process = cli_live_process(r->source, &pid);
+    int rc = process ? cli_live_open(in, pid, path, path_size, &c->err)
+                     : open_file(in, r->source, &c->err);
+    if (rc < 0 && process && cli_live_records_nothing(pid)) { /* what is seen of it */
+        snprintf(path, path_size, "%s", r->source);
+        rc = open_file(in, r->source, &c->err);
+    }
     if (rc == 0)
         rc = cli_live_check_size(in, r->limit_bytes, &c->err);
     return rc == 0 || cli_complain(r->source, &c->err);

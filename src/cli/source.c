@@ -8,12 +8,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli/common.h"
 #include "cli/core.h"
 #include "cli/live.h"
 #include "cli/memory.h"
 #include "cli/xen.h"
+#include "now/trace.h"
 #include "output/output.h"
 #include "read/snapshot.h"
 
@@ -84,7 +87,50 @@ static int copy_guest(const char *name, struct weft_error *err)
     return rc < 0 ? rc : fd;
 }
 
-/* Copies what the process has recorded so far. titled: in memory, for the window. Returns the same. */
+/* A process or core that records nothing is looked at from outside; n: what was seen. Returns the same as copy_guest. */
+static int make_trace(const struct now *n, const char *title, struct weft_error *err)
+{
+    struct weft_snapshot *s = NULL;
+    struct weft_input in = {.fd = memfd_create("weft-now", MFD_CLOEXEC)};
+    struct stat st;
+    int fd = -1;
+    int rc = in.fd < 0 ? weft_error_set(err, WEFT_E_IO, WEFT_NO_OFFSET, "no room to hold it: %s",
+                                        strerror(errno))
+                       : now_trace(n, in.fd, err);
+    if (rc == 0 && fstat(in.fd, &st) == 0) {
+        in.size = (uint64_t)st.st_size;
+        rc = weft_snapshot_begin(&s, &in, err);
+    }
+    if (rc > 0) { /* without what it does not use of its room */
+        fd = title ? memfd_create(title, MFD_CLOEXEC) : weft_snapshot_room(err);
+        rc = weft_snapshot_to_fd(s, fd, err);
+    }
+    weft_snapshot_free(s);
+    weft_input_close(&in);
+    if (rc < 0 && fd >= 0)
+        close(fd);
+    return rc < 0 ? rc : fd;
+}
+
+static int look_at(pid_t pid, const char *title, struct weft_error *err)
+{
+    char name[16];
+    struct now *n = NULL;
+    int fd = now_open(&n, pid, err);
+    if (fd == 0)
+        fd = make_trace(n, title, err);
+    now_free(n);
+    snprintf(name, sizeof name, "%d", (int)pid);
+    if (fd >= 0)
+        cli_say(
+            name,
+            "records nothing: this is what it waits for now, seen from outside; weft explain %d "
+            "says more",
+            (int)pid);
+    return fd;
+}
+
+/* Copies what the process has recorded so far, or what is seen of it. titled: in memory, for the window. Returns the same. */
 static int copy_process(pid_t pid, bool titled, struct weft_error *err)
 {
     char title[32], path[PATH_MAX];
@@ -92,6 +138,8 @@ static int copy_process(pid_t pid, bool titled, struct weft_error *err)
     struct weft_input in;
     int rc = cli_live_open(&in, pid, path, sizeof path, err), fd = -1;
     snprintf(title, sizeof title, "process %d", (int)pid);
+    if (rc < 0 && cli_live_records_nothing(pid))
+        return look_at(pid, titled ? title : NULL, err);
     if (rc == 0)
         rc = cli_live_check_size(&in, 0, err);
     if (rc == 0 && (rc = weft_snapshot_begin(&s, &in, err)) == 0) /* it has just started or ended */
@@ -138,14 +186,35 @@ const char *cli_trace_found(const char *name)
     return k ? k->path : NULL;
 }
 
-/* A core may only name the file that has the trace. Any other file is opened by its name. */
-static const char *find_file(const char *name, struct weft_error *err)
+/* What a core has of the threads, if it has no trace, for the reason *err. */
+static int look_at_core(const struct weft_core *core, const char *name, struct weft_error *err)
+{
+    const struct weft_error why = *err;
+    struct now *n = NULL;
+    int fd = -1;
+    if (core->threads && now_open_core(&n, core, err) == 0) {
+        now_remark(n, "%s %s", name, why.text);
+        fd = make_trace(n, NULL, err);
+    }
+    now_free(n);
+    if (fd < 0)
+        *err = why;
+    else
+        cli_say(name, "%s; this is what its threads waited for then", why.text);
+    return fd;
+}
+
+/* A core may only name the file that has the trace. Any other file is opened by its name. recorded: nothing is looked at
+ * instead. */
+static const char *find_file(const char *name, bool recorded, struct weft_error *err)
 {
     const char *path = cli_trace_found(name);
     struct weft_core *core = path ? NULL : cli_core_open(name);
     if (!core)
         return path ? path : name;
-    const int fd = cli_core_trace(core, name, err);
+    int fd = cli_core_trace(core, name, err);
+    if (fd < 0 && !recorded)
+        fd = look_at_core(core, name, err);
     weft_core_close(core);
     return fd < 0 ? NULL : keep_open(name, fd, err);
 }
@@ -173,13 +242,18 @@ const char *cli_trace_path(const char *name, struct weft_error *err)
                        "is also what standard output goes to; let it go to another file");
         return NULL;
     }
-    return is_file(name) ? find_file(name, err) : find_or_copy(name, false, err);
+    return is_file(name) ? find_file(name, false, err) : find_or_copy(name, false, err);
+}
+
+const char *cli_trace_recorded(const char *name, struct weft_error *err)
+{
+    return find_file(name, true, err);
 }
 
 const char *cli_trace_path_for_exec(const char *name, struct weft_error *err)
 {
     int fd;
-    const char *path = is_file(name) ? find_file(name, err) : find_or_copy(name, true, err);
+    const char *path = is_file(name) ? find_file(name, false, err) : find_or_copy(name, true, err);
     if (path && sscanf(path, "/proc/self/fd/%d", &fd) == 1)
         fcntl(fd, F_SETFD, 0);
     return path;

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/clock.h"
 #include "base/idmap.h"
 #include "base/order.h"
 #include "format/utf8.h"
@@ -197,6 +198,9 @@ static void sort_links(struct now *n)
 
 /* Tarjan's strongly connected components, with a stack of its own instead of recursion. */
 struct visit {
+    bool all;              /* links that are `any` are followed, too */
+    uint32_t circles;      /* components that are circles */
+    uint32_t *circle;      /* of each thing: the one that it is on, from 1; 0: none */
     uint32_t *first;       /* of each thing: its first link, and one more */
     uint32_t *next;        /* … the next one to be followed */
     uint32_t *order, *low; /* when it was reached, from 1; the earliest that it leads back to */
@@ -212,26 +216,26 @@ static void enter(struct visit *v, uint32_t thing)
 
 /* All that `thing` leads to is known: it may be the first of a component, which is a cycle if it has two things, or
  * waits for itself. */
-static void leave(struct now *n, struct visit *v, uint32_t thing)
+static void leave(const struct now *n, struct visit *v, uint32_t thing)
 {
     bool cycle = v->open[v->opens - 1] != thing;
     for (uint32_t i = v->first[thing]; i < v->first[thing + 1]; i++)
-        cycle |= n->link[i].to == thing && !n->link[i].any;
+        cycle |= n->link[i].to == thing && (v->all || !n->link[i].any);
     v->paths--;
     if (v->paths)
         v->low[v->path[v->paths - 1]] =
             (uint32_t)weft_earlier(v->low[v->path[v->paths - 1]], v->low[thing]);
     if (v->low[thing] != v->order[thing])
         return;
-    n->cycles += cycle;
+    v->circles += cycle;
     for (uint32_t member = NOW_NONE; member != thing;) {
         member = v->open[--v->opens];
-        n->thing[member].cycle = cycle ? n->cycles : 0;
+        v->circle[member] = cycle ? v->circles : 0;
         v->low[member] = NOW_NONE; /* it has its component */
     }
 }
 
-static void follow(struct now *n, struct visit *v, uint32_t from)
+static void follow(const struct now *n, struct visit *v, uint32_t from)
 {
     enter(v, from);
     while (v->paths) {
@@ -241,7 +245,7 @@ static void follow(struct now *n, struct visit *v, uint32_t from)
             continue;
         }
         const struct now_link *l = &n->link[v->next[thing]++];
-        if (l->any)
+        if (l->any && !v->all)
             continue;
         if (!v->order[l->to])
             enter(v, l->to);
@@ -250,16 +254,14 @@ static void follow(struct now *n, struct visit *v, uint32_t from)
     }
 }
 
-void now_finish(struct now *n)
+/* The links are sorted. Returns how many circles there are; UINT32_MAX: no memory. */
+static uint32_t find_circles(const struct now *n, bool all, uint32_t *circle)
 {
-    struct visit v = {0};
-    remove_forgotten(n);
+    struct visit v = {.all = all, .circle = circle};
     const uint64_t things = n->things;
-    sort_links(n);
     uint32_t *room = calloc(6 * (size_t)things + 1, sizeof *room);
-    n->failed |= !room;
     if (!room)
-        return;
+        return UINT32_MAX;
     v.first = room;
     v.next = v.first + things + 1, v.order = v.next + things, v.low = v.order + things;
     v.path = v.low + things, v.open = v.path + things;
@@ -269,11 +271,29 @@ void now_finish(struct now *n)
         v.first[i + 1] += v.first[i];
         v.next[i] = v.first[i];
     }
-    n->cycles = 0;
     for (uint32_t i = 0; i < things; i++)
         if (!v.order[i])
             follow(n, &v, i);
     free(room);
+    return v.circles;
+}
+
+bool now_circles(const struct now *n, uint32_t *circle)
+{
+    return find_circles(n, true, circle) != UINT32_MAX;
+}
+
+void now_finish(struct now *n)
+{
+    remove_forgotten(n);
+    sort_links(n);
+    uint32_t *cycle = calloc((size_t)n->things + 1, sizeof *cycle);
+    n->cycles = cycle ? find_circles(n, false, cycle) : UINT32_MAX;
+    n->failed |= n->cycles == UINT32_MAX;
+    n->cycles = n->failed ? 0 : n->cycles;
+    for (uint32_t i = 0; cycle && i < n->things; i++)
+        n->thing[i].cycle = cycle[i];
+    free(cycle);
 }
 
 /* ---- All of it ---- */
@@ -300,9 +320,12 @@ int now_open(struct now **now, pid_t pid, struct weft_error *err)
     int rc = now_process_open(&p, pid, err);
     if (rc == 0) {
         n->program = program_of(pid);
+        n->from_ns = (uint64_t)weft_clock_ns(CLOCK_BOOTTIME);
 #define LOOK(name) now_look_##name(n, &p);
 #include "now/looks.def"
 #undef LOOK
+        n->to_ns = (uint64_t)weft_clock_ns(CLOCK_BOOTTIME);
+        n->real_ns = (uint64_t)weft_clock_ns(CLOCK_REALTIME);
         now_finish(n);
         rc = n->failed || !n->program ? weft_no_memory(err) : 0;
     }
@@ -319,6 +342,7 @@ int now_open_core(struct now **now, const struct weft_core *core, struct weft_er
         return weft_no_memory(err);
     n->core = true;
     n->pid = (pid_t)core->process;
+    n->from_ns = n->to_ns = n->real_ns = core->written_ns > 0 ? (uint64_t)core->written_ns : 0;
     n->program =
         strndup(clean, weft_text_clean(clean, sizeof clean, core->program, strlen(core->program)));
     int rc = now_process_open_core(&p, core, err);

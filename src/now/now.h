@@ -51,6 +51,8 @@ struct now_thing {
     uint32_t frames_left_out; /* further out than those kept */
     uint32_t cycle;           /* the number of the cycle that it is on, from 1; 0: none */
     bool forgotten;           /* now_forget; no such thing is left after now_finish */
+    bool runs;                /* a thread that is on a core, or could be; in a core: that was */
+    uint64_t start_ns; /* of a thread or process: when it began, by CLOCK_BOOTTIME; 0: not known */
 };
 
 struct now_link {
@@ -72,6 +74,9 @@ struct now {
     uint32_t remarks, remarks_room;
     uint64_t left_out;   /* things that are more than NOW_THINGS_MAX */
     uint64_t stopped_ns; /* for how long the process was stopped for this, in total */
+    /* When it was looked at, by CLOCK_BOOTTIME, and the end of that in nanoseconds since 1970. Of a core, all three are when
+     * it was written. */
+    uint64_t from_ns, to_ns, real_ns;
     uint32_t cycles;
     bool failed; /* no memory: it is not complete */
     struct weft_idmap *known[NOW_KINDS];
@@ -118,6 +123,10 @@ void now_remark(struct now *n, const char *format, ...) __attribute__((format(pr
 /* Removes what is forgotten, sorts the links and numbers the cycles: things that wait for each other in a circle, by links
  * that are not `any`. Linear but for the sorting. now_open has called it. */
 void now_finish(struct now *n);
+
+/* circle[i]: the number of the circle of links, `any` or not, that thing i is on, from 1; 0: none. Returns false if there is
+ * no memory. */
+bool now_circles(const struct now *n, uint32_t *circle);
 
 /* ---- For those who tell it ---- */
 

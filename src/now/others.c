@@ -12,6 +12,7 @@
 #include "base/array.h"
 #include "base/order.h"
 #include "now/threads.h"
+#include "read/alive.h"
 #include "sample/proc.h"
 
 enum {
@@ -31,6 +32,12 @@ static char state_of(uint32_t pid, uint32_t *parent)
     return after && sscanf(after + 1, " %c %" SCNu32, &state, parent) == 2 ? state : 0;
 }
 
+uint64_t now_began_ns(uint32_t number)
+{
+    const long ticks = sysconf(_SC_CLK_TCK);
+    return ticks > 0 ? weft_process_start(number) * (UINT64_C(1000000000) / (uint64_t)ticks) : 0;
+}
+
 uint32_t now_other(struct now_threads *t, pid_t pid)
 {
     char name[64];
@@ -44,6 +51,7 @@ uint32_t now_other(struct now_threads *t, pid_t pid)
         now_name(t->n, thing, "process %d '%s'", (int)pid, name);
     else
         now_name(t->n, thing, "process %d", (int)pid);
+    t->n->thing[thing].start_ns = now_began_ns((uint32_t)pid);
     now_state(t->n, thing, "%s",
               !state         ? "has ended, or cannot be seen"
               : state == 'T' ? "is stopped by a signal"

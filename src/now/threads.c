@@ -68,6 +68,8 @@ static void add_thread(struct now_threads *t, uint32_t number)
     struct now_thread thread = {.number = number, .thing = now_thing(t->n, NOW_THREAD, number)};
     const struct comm name = read_status(t, &thread);
     now_name(t->n, thread.thing, "thread %" PRIu32 " '%s'", number, name.text);
+    if (thread.thing != NOW_NONE)
+        t->n->thing[thread.thing].start_ns = now_began_ns(number);
     if (weft_reserve(&t->thread, t->threads, &t->room, sizeof thread))
         t->thread[t->threads++] = thread;
     else
@@ -330,6 +332,8 @@ static struct place_in_kernel place_in_kernel(const struct now_threads *t,
 /* What is known without a system call. */
 static void tell_state(struct now_threads *t, const struct now_thread *thread)
 {
+    if (thread->state == 'R' && thread->thing != NOW_NONE)
+        t->n->thing[thread->thing].runs = true;
     if (thread->state == 'R')
         now_state(t->n, thread->thing, thread->left ? "ran" : "runs");
     else if (thread->state == 'T')

@@ -121,6 +121,9 @@ void now_sockets_free(struct now_sockets *s);
 /* The thing for another process, with its name. */
 uint32_t now_other(struct now_threads *t, pid_t pid);
 
+/* When a process or thread of this system began, by CLOCK_BOOTTIME; 0: not known. */
+uint64_t now_began_ns(uint32_t number);
+
 /* Adds links to its children; number: only to that one, as the process numbers it; 0: to all, of which any one ends the
  * wait. */
 void now_children_tell(struct now_threads *t, uint32_t from, uint64_t number);

@@ -431,6 +431,13 @@ static void report_gap(struct stream_state *of, struct weft_event *ev)
     of->gap = of->missing = false;
 }
 
+/* What was seen at one moment was there before. */
+static bool is_older(const struct weft_file *f, const struct weft_event *ev)
+{
+    const struct weft_reader_facts *facts = &f->common.facts;
+    return facts->quirks.at_once && ev->time_ns >= facts->process.start_ns;
+}
+
 /* Decodes what s has before that time, at least one event, as long as the batch has room. *more: s
  * has more. Returns false if there is no memory. */
 static bool decode(struct weft_file *f, struct source *s, struct key until, size_t *count,
@@ -459,6 +466,7 @@ static bool decode(struct weft_file *f, struct source *s, struct key until, size
                 (s->form.site | s->form.text || s->form.ids || ev->kind == WEFT_EVENT_CREATES) &&
                 !set_texts(f, ev, *count, &s->form))
                 return false;
+            ev->undated = ev->kind == WEFT_EVENT_CREATES && is_older(f, ev);
             count_event(f, s);
             if (__builtin_expect(endings && ENDINGS >> ev->kind & 1, 0) &&
                 !read_pending_see(endings, ev))

@@ -35,6 +35,50 @@ static struct weft_exit read_exit(const char *text)
     return (struct weft_exit){.known = known, .by_signal = by_signal, .number = (uint32_t)n};
 }
 
+/* The number at the beginning of a text, up to a space. Returns what follows; NULL: there is none. */
+static const char *take_number(const char *text, uint64_t *n)
+{
+    const char *space = strchr(text, ' ');
+    const size_t size = space ? (size_t)(space - text) : strlen(text);
+    return weft_parse_digits(text, size, UINT64_MAX, n) ? text + size + (space != NULL) : NULL;
+}
+
+/* "STOPPED_NS STACKS", and perhaps " core". */
+static void read_outside(struct weft_outside *o, const char *value)
+{
+    const char *rest = take_number(value, &o->stopped_ns);
+    rest = rest ? take_number(rest, &o->stacks) : NULL;
+    o->known = rest != NULL;
+    o->core = o->known && strcmp(rest, "core") == 0;
+}
+
+/* "COUNT AS HOW". Returns false if there is no memory. */
+static bool add_outside_link(struct weft_file *f, const char *value)
+{
+    struct weft_outside *o = &f->common.facts.process.outside;
+    struct weft_outside_links l = {0};
+    const char *rest = take_number(value, &l.links);
+    if (!rest || !rest[0] || rest[1] != ' ')
+        return true;
+    l.as = rest[0];
+    l.how = rest + 2;
+    if (!weft_reserve(&f->outside_link, o->links, &f->outside_links_room, sizeof l))
+        return false;
+    f->outside_link[o->links++] = l;
+    o->link = f->outside_link;
+    return true;
+}
+
+static bool add_remark(struct weft_file *f, const char *value)
+{
+    struct weft_outside *o = &f->common.facts.process.outside;
+    if (!weft_reserve(&f->remark, o->remarks, &f->remarks_room, sizeof *f->remark))
+        return false;
+    f->remark[o->remarks++] = value;
+    o->remark = f->remark;
+    return true;
+}
+
 /* Finds the texts "key=value", each with its NUL, in size bytes, which a NUL follows. */
 static bool find_texts(struct weft_file *f, char *text, size_t size)
 {
@@ -56,6 +100,11 @@ static bool find_texts(struct weft_file *f, char *text, size_t size)
             f->wall.has_sight = weft_sight_read(&f->wall.sight, value);
         else if (IS("refused"))
             f->common.facts.refused = true;
+        else if (IS("outside"))
+            read_outside(&p->outside, value);
+        else if ((IS("link") && !add_outside_link(f, value)) ||
+                 (IS("remark") && !add_remark(f, value)))
+            return false;
         else if (IS("end"))
             p->exit = read_exit(value);
         else if (IS("arg") && !weft_reserve(&f->arg, p->args, &room, sizeof *f->arg))
@@ -137,6 +186,11 @@ int read_process_load(struct weft_file *f, struct weft_error *err)
         (there < header || find_texts(f, f->process_text + header, there - header)) &&
         (!h.start_ticks || clock_add(&f->clock, h.start_ticks, h.start_mono_ns, CLOCK_NO_ERROR)) &&
         (!h.stop_ticks || clock_add(&f->clock, h.stop_ticks, h.stop_mono_ns, CLOCK_NO_ERROR));
+    struct weft_process_facts *p = &f->common.facts.process;
+    if (p->outside.known) { /* the clock of its events is the one of its facts */
+        p->until_ns = h.stop_mono_ns >= h.start_mono_ns ? h.stop_mono_ns : 0;
+        f->common.facts.quirks.at_once = true;
+    }
     const struct weft_exit *e = &f->common.facts.process.exit;
     if (h.state == WEFT_TRACE_RECORDING && e->known)
         f->common.facts.ended = e->by_signal ? WEFT_ENDED_KILLED : WEFT_ENDED_EXITED;

@@ -121,6 +121,26 @@ struct weft_exit {
     uint32_t number; /* the signal's number, or the exit status */
 };
 
+/* Links of one kind between things that were seen from outside. */
+struct weft_outside_links {
+    uint64_t links;
+    /* 'w': the trace has them as waits; 'h': as holds; 'a': as waits, though one of several suffices; 'l': it lacks them,
+     * since one of several suffices, and the trace would have a circle */
+    char as;
+    const char *how; /* "locks", "is held by" */
+};
+
+/* A trace of a process that records nothing: what was seen of it from outside, at one moment. */
+struct weft_outside {
+    bool known;          /* it is such a trace */
+    bool core;           /* seen in its core file */
+    uint64_t stopped_ns; /* for so long the process was stopped */
+    uint64_t stacks;     /* of things; a trace cannot say them */
+    const struct weft_outside_links *link;
+    const char *const *remark; /* sentences on what could not be seen */
+    uint32_t links, remarks;
+};
+
 struct weft_process_facts {
     uint32_t pid;        /* 0: nothing is known about the process */
     const char *program; /* these: NUL-terminated, any bytes; NULL: not known */
@@ -142,6 +162,7 @@ struct weft_process_facts {
     uint64_t paused_ns;  /* when it was last switched off, on the clock of the events */
     uint64_t resumed_ns; /* … and when it was switched on again, unless is_paused */
     struct weft_exit exit;
+    struct weft_outside outside;
 };
 
 /* Pending promises created at one place, about which nothing else was kept, for lack of space. */
@@ -194,6 +215,8 @@ struct weft_quirks {
     bool changes_are_labels; /* a change of a counter is also a label of what runs */
     bool counters_anywhere;  /* a counter may have any value before its first change; otherwise 0 */
     bool any_bytes;          /* texts need not be UTF-8 */
+    /* all was seen at one moment, from outside; what seems to be created then is older */
+    bool at_once;
     /* nothing is known about the process, its threads and its end; losses are counted in packets */
     bool anonymous;
 };

@@ -428,6 +428,11 @@ static void describe_clock(struct weft_file *f)
     };
     struct weft_reader_facts *facts = &f->common.facts;
     const char *name = "an unknown counter";
+    if (facts->quirks.at_once) {
+        facts->clock =
+            facts->process.outside.core ? "wall clock, nanoseconds" : "CLOCK_BOOTTIME, nanoseconds";
+        return;
+    }
     if (facts->clock_kind < sizeof names / sizeof *names && names[facts->clock_kind])
         name = names[facts->clock_kind];
     if (f->clock.plain)
@@ -521,8 +526,8 @@ static ptrdiff_t next_events(struct weft_reader *r, struct weft_error *err)
 static void fini(struct weft_reader *r)
 {
     struct weft_file *f = (struct weft_file *)r;
-    weft_free_all(f->packet, f->window, f->process_text, f->arg, f->sort, f->samples.place,
-                  f->samples.packet);
+    weft_free_all(f->packet, f->window, f->process_text, f->arg, f->remark, f->outside_link,
+                  f->sort, f->samples.place, f->samples.packet);
     texts_fini(&f->texts);
     clock_fini(&f->clock);
     weft_free_all(f->streams.state, f->streams.stream);

@@ -176,7 +176,9 @@ struct weft_file {
     bool joined;        /* it has packets twice: files were joined */
     bool cut_off;       /* a part is read, and packets come after it */
     char *process_text; /* facts.process points into it */
-    const char **arg;
+    const char **arg, **remark;
+    struct weft_outside_links *outside_link;
+    uint32_t outside_links_room, remarks_room;
     uint32_t trace_state;          /* from the facts, or 0 */
     struct weft_facts_pause pause; /* from the facts, or zeros */
     uint32_t pool_packet_bytes;
