@@ -147,7 +147,7 @@ static void count_promise(maker *k, uint32_t item)
     r->cancelled += outcome == WEFT_CANCELLED;
     r->forgotten += outcome == WEFT_FORGOTTEN;
     r->pending += outcome == WEFT_PENDING || outcome == WEFT_BECAME;
-    r->rate += promise->created && !promise->promoted;
+    r->rate += promise->created && !promise->promoted && !m->quirks.at_once;
     if (k->o.amount && __builtin_add_overflow(r->amount, k->o.amount[p], &r->amount))
         r->amount = UINT64_MAX;
     if (latency_of(k, p, &ns)) {
@@ -415,7 +415,7 @@ static bool measure_streams(struct weft_stats *out, const struct weft_history *h
                                         .suspends = h->suspends[i] ||
                                                     (h->m->quirks.loop_is_sleep && h->m->sleeps)};
         measure_stream(s, h);
-        out->streams += s->span_ns != 0;
+        out->streams += s->span_ns != 0 && !h->m->quirks.at_once;
     }
     return out->stream != NULL;
 }

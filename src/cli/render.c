@@ -169,6 +169,17 @@ static bool read_trace(const char *path, bool raw, struct weft_model **m, struct
     return rc == 0;
 }
 
+/* Of what was seen at one moment, that moment; and a little of what was before. */
+static void choose_times(struct weft_viewport *v, const struct weft_model *m)
+{
+    enum { BEFORE = 30 };
+    const int64_t from = m->known_ns - (m->end_ns - m->known_ns) / BEFORE;
+    if (!m->quirks.at_once || m->known_ns >= m->end_ns || from <= 0)
+        return;
+    v->from_ns = from;
+    v->to_ns = m->end_ns;
+}
+
 /* Draws one trace, on its own. */
 static int draw(struct request *r)
 {
@@ -180,6 +191,7 @@ static int draw(struct request *r)
     int status = CLI_FAILED, rc = 0;
     if (!read_trace(r->path, r->raw, &m, &scene))
         return status;
+    choose_times(v, m);
     if ((r->has_from || r->has_to) && !find_times(r, m->end_ns, &v->from_ns, &v->to_ns))
         goto out;
     if (r->has_select && is_missing(m, r->select)) {

@@ -464,5 +464,6 @@ void cli_stats_print(const struct cli_stats_view *v)
         print_table(v);
         print_spreads(v);
     }
-    print_streams(v);
+    if (!v->h->m->quirks.at_once)
+        print_streams(v);
 }

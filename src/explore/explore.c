@@ -157,18 +157,26 @@ static double clamped(int64_t time_ns)
     return (double)(time_ns > most ? most : time_ns < -most ? -most : time_ns);
 }
 
+/* When everything is there, and a little of what is before; 0: it would be before the trace. */
+static double shortly_before(const struct explore_pane *p, int64_t whole)
+{
+    const double first = (double)whole - (p->end - (double)whole) * BEFORE_WHOLE;
+    return first > 0 ? first : 0;
+}
+
 /* Of a ring that has wrapped, the first view begins shortly before what is complete, unless little of what happened is
  * after that: a thread that seldom records makes that moment late. */
 static double find_first(const struct explore_pane *p)
 {
     int64_t whole = weft_layout_whole(p->model);
     struct weft_overview_sum all, after;
+    if (p->model->quirks.at_once && p->model->known_ns < p->model->end_ns)
+        return shortly_before(p, p->model->known_ns);
     if (whole <= 0 || whole >= p->model->end_ns)
         return 0;
     weft_overview_between(&all, p->scene, 0, p->model->end_ns);
     weft_overview_between(&after, p->scene, whole, p->model->end_ns);
-    double first = (double)whole - (p->end - (double)whole) * BEFORE_WHOLE;
-    return after.acts >= all.acts / 2 && first > 0 ? first : 0;
+    return after.acts >= all.acts / 2 ? shortly_before(p, whole) : 0;
 }
 
 static void measure(struct explore_pane *p)

@@ -577,6 +577,8 @@ static void find_known(struct weft_builder *b)
     const struct weft_reader_facts *f = b->facts;
     struct weft_model *m = b->m;
     m->known_ns = f->process.was_paused ? m->resumed_ns : INT64_MIN;
+    if (f->quirks.at_once)
+        m->known_ns = weft_model_time(f->process.start_ns, m->first_ns);
     if (!f->wrapped && !f->overwritten_packets && !f->overwritten_events)
         return;
     int64_t since = f->overwritten_ns ? weft_model_time(f->overwritten_ns, m->first_ns) : 0;
