@@ -241,7 +241,10 @@ static void print_losses(const struct weft_model *m)
             ? "The program was killed[ by {ending}], so what was under way then is pending."
         : m->ended == WEFT_ENDED_EXITED
             ? "The program ended by itself, without stopping the recording (_exit({status}))."
-        : failed ? "After the recording the program ended with {ending}."
+        : failed            ? "After the recording the program ended with {ending}."
+        : m->quirks.at_once ? "This is what was seen of the program at one moment, from outside: "
+                              "nothing is known of "
+                              "what was before."
         : l->ended == WEFT_ENDED_SAVED || l->ended == WEFT_ENDED_RUNNING
             ? "The program was still running when this was recorded, so what was under way then is "
               "pending."

@@ -23,7 +23,7 @@ enum {
     STREAMS_MAX = 256, /* threads that run; others are only said to */
     EVENT_BYTES =
         48, /* at most, without its text, and with its share of what packets have besides */
-    EVENTS_OF_THING = 5, /* it is created, has a state, is in the background, runs, sleeps */
+    EVENTS_OF_THING = 4, /* it is created, has a state, is in the background, runs */
     TRIES = 8,           /* … with twice the room */
     KINDS_MAX = 64,      /* of links */
     FACTS_BYTES = 4096,
@@ -104,16 +104,20 @@ static void record_thing(const struct now *n, uint32_t i)
     moment_ns = began_ns(n, i);
     if (WEFT_IMPL_ON())
         weft_impl_create_id(&site[t->kind], WEFT_LOOP, number_of(i), types[t->kind], t->name);
-    moment_ns = n->from_ns;
 }
 
-static void record_state(const struct now *n, uint32_t i)
+/* dated: those whose beginning is known. Their states come last, since the line of such a promise ends with its last event. */
+static void record_states(const struct now *n, bool dated)
 {
-    const struct now_thing *t = &n->thing[i];
-    if (t->state)
-        weft_label(number_of(i), t->state);
-    if (t->kind == NOW_DESCRIPTOR || t->kind == NOW_TIMER || t->kind == NOW_PROCESS)
-        weft_background(number_of(i));
+    for (uint32_t i = 0; i < n->things; i++) {
+        const struct now_thing *t = &n->thing[i];
+        if ((began_ns(n, i) < n->from_ns) != dated)
+            continue;
+        if (t->state)
+            weft_label(number_of(i), t->state);
+        if (t->kind == NOW_DESCRIPTOR || t->kind == NOW_TIMER || t->kind == NOW_PROCESS)
+            weft_background(number_of(i));
+    }
 }
 
 static bool is_hold(const struct now_link *l)
@@ -139,11 +143,29 @@ static void record_link(const struct now_link *l, char form)
 
 static void record_runs(const struct maker *m)
 {
+    if (m->streams)
+        weft_resume();
     for (stream = 0; stream < m->streams; stream++)
         weft_run(number_of(m->runs[stream]));
     stream = 0;
-    moment_ns = m->n->to_ns;
-    if (!m->streams)
+}
+
+/* What happened before the look is not known, but a trace would take it for a loop that is busy. So it sleeps. */
+static void record_all(const struct maker *m)
+{
+    const struct now *n = m->n;
+    moment_ns = n->things ? began_ns(n, m->order[0]) : n->from_ns;
+    weft_suspend(WEFT_WAIT_FOR_WORK);
+    for (uint32_t i = 0; i < n->things; i++)
+        record_thing(n, m->order[i]);
+    moment_ns = n->from_ns;
+    record_runs(m);
+    record_states(n, false);
+    for (uint32_t i = 0; i < n->links; i++)
+        record_link(&n->link[i], form_of(m, &n->link[i]));
+    moment_ns = n->to_ns;
+    record_states(n, true);
+    if (!m->streams) /* what runs would not do so any more */
         weft_suspend(WEFT_WAIT_FOR_WORK);
 }
 
@@ -168,13 +190,7 @@ static bool record(const struct maker *m, uint64_t bytes)
     stream = 0;
     if (weft_start_on(&machine, &options) < 0)
         return false;
-    for (uint32_t i = 0; i < n->things; i++)
-        record_thing(n, m->order[i]);
-    for (uint32_t i = 0; i < n->things; i++)
-        record_state(n, i);
-    for (uint32_t i = 0; i < n->links; i++)
-        record_link(&n->link[i], form_of(m, &n->link[i]));
-    record_runs(m);
+    record_all(m);
     weft_stop();
     return true;
 }
@@ -244,7 +260,7 @@ static void set_facts(const struct maker *m)
     f->pid = (uint32_t)n->pid;
     f->process_start = n->core ? 0 : weft_process_start(f->pid);
     f->stop_ticks = 0;
-    /* If nothing runs, the last event says that: it is not known for how long. */
+    /* If nothing runs, the last event says that, and not until when. */
     f->stop_mono_ns = m->streams ? n->to_ns : 0;
     add_fact(m, "outside=%" PRIu64 " %" PRIu64 "%s", n->stopped_ns, stacks, n->core ? " core" : "");
     for (uint32_t i = 0; i < m->kinds; i++)
