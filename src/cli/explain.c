@@ -357,6 +357,12 @@ static json_t *pause_json(const struct weft_model *m)
                       m->resumed_ns == WEFT_TIME_MAX ? json_null() : json_integer(m->resumed_ns));
 }
 
+/* NULL: the trace was made of what was seen from outside, and says nothing about a crash. */
+static const struct weft_history *recorded(const struct cli_explained *x)
+{
+    return x->model->quirks.at_once ? NULL : x->history;
+}
+
 static json_t *explained_json(const struct cli_explained *x, const struct cli_crash *crash,
                               bool pending)
 {
@@ -379,7 +385,7 @@ static json_t *explained_json(const struct cli_explained *x, const struct cli_cr
             m->promises - 1, "span_ns", m->end_ns, "ended", weft_ended_name(m->ended));
     cli_json_exit(o, &m->exit);
     if (crash)
-        CLI_SET(o, "crash", cli_crash_json(crash, x->history));
+        CLI_SET(o, "crash", cli_crash_json(crash, recorded(x)));
     if (pending)
         CLI_SET(o, "pending", cli_pending_json(x->history));
     CLI_SET(o, "overwritten", m->losses.overwritten, "pending_known", (bool)(!m->losses.pending),
@@ -444,7 +450,7 @@ static int explain_trace(const struct request *r, const char *path, const struct
         if (!look_at_slow(&x, r))
             status = CLI_FAILED;
         if (crash && !r->json)
-            cli_crash_print(crash, path, x.history, r->all);
+            cli_crash_print(crash, path, recorded(&x), r->all);
         if (r->pending && !r->json)
             cli_pending_print(x.history, r->all);
         if (r->json)

@@ -412,9 +412,9 @@ static void print_given_up(const struct weft_promotion *p)
         printf("    and %u more sorts (--json has all)\n", p->sorts - SORTS_LISTED);
 }
 
-static void print_promoted(const struct weft_promotion *p)
+static void print_promoted(const struct weft_promotion *p, bool at_once)
 {
-    if (!p->known)
+    if (!p->known || at_once)
         return;
     printf("  promoted      %s, %s\n", cli_many(p->promises, "pending promise").text,
            cli_many(p->events, "event").text);
@@ -448,7 +448,10 @@ static void print_provenance(const struct weft_reader_facts *f)
                : p->outside.known ? ", looked at by weft "
                                   : ", recorded by weft ",
                p->version ? cli_shown(p->version).text : "");
-    print_time(p->outside.known ? "looked at" : "started", p->start_real_ns);
+    print_time(!p->outside.known ? "started"
+               : p->outside.core ? "written"
+                                 : "looked at",
+               p->start_real_ns);
     if (p->outside.known) {
         info_outside_print(p);
         return;
@@ -543,7 +546,7 @@ static void print_report(const struct report *r)
         print_balance(f);
     if (!f->quirks.anonymous) {
         print_names(f);
-        print_promoted(&f->promotion);
+        print_promoted(&f->promotion, f->quirks.at_once);
         print_left_out(f);
     }
     printf("  clock         %s\n", f->clock);

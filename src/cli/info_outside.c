@@ -33,9 +33,7 @@ void info_outside_print(const struct weft_process_facts *p)
                                              "they would be a circle"};
     const struct weft_outside *o = &p->outside;
     if (o->core)
-        puts(
-            "  seen          in the core file of a process that recorded nothing: what its threads "
-            "waited for then");
+        puts("  seen          in a core file without a trace: what its threads waited for then");
     else
         printf("  seen          from outside, at one moment: the process records nothing; %s%s\n",
                o->stopped_ns ? "it was stopped for " : "it was not stopped for that",
