@@ -263,12 +263,14 @@ static void spread_groups(struct analyse_graph *g, uint32_t head)
     }
 }
 
-/* Adds roots: first those with something wrong, then (weak) those that are meant to be pending. */
-static void add_roots(struct analyse_graph *g, bool weak)
+/* Adds roots: first those with something wrong, then (weak) those that are meant to be pending. mark: only those that have
+ * it; 0: all. */
+static void add_roots(struct analyse_graph *g, bool weak, unsigned char mark)
 {
     const uint32_t head = g->queued;
     for (uint32_t p = 1; p < g->s->m->promises; p++) {
-        if (g->group[p] != WEFT_NONE || is_waiting(g, p) || !is_waited_for(g, p))
+        if (g->group[p] != WEFT_NONE || is_waiting(g, p) || !is_waited_for(g, p) ||
+            (g->mark[p] & mark) != mark)
             continue;
         struct analyse_group *group = add_group(g, p);
         if (!group)
@@ -495,9 +497,14 @@ bool analyse_graph_init(struct analyse_graph *g, struct analyse_search *s)
     if (s->m->losses.ended != WEFT_ENDED_STOPPED)
         spread_mark(g, ANALYSE_LIMITED);
     spread_mark(g, ANALYSE_SHOULD);
-    add_roots(g, false);
+    if (s->m->quirks
+            .at_once) { /* each waits for all that it waits for: a circle is one, whatever else is waited for */
+        add_circles(g);
+        add_roots(g, false, ANALYSE_HELD);
+    }
+    add_roots(g, false, 0);
     add_circles(g);
-    add_roots(g, true);
+    add_roots(g, true, 0);
     add_lonely(g);
     sort_groups(g);
     return !s->failed && analyse_find_owners(g);
