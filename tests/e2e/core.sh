@@ -81,8 +81,9 @@ same 'events that were saved from it' expected "$tmp/out"
 
 # without WHY: there is no trace, but still the crash, and what the threads waited for
 without() {
-    run 1 "$WEFT" info segv.core
-    says "$tmp/err" "^weft: segv\.core: is a core.* $1"
+    run 0 "$WEFT" info segv.core
+    says "$tmp/err" "^weft: segv\.core: is a core.* $1.*; this is what its threads waited for then$"
+    says "$tmp/out" '^  seen +in a core file without a trace'
     run 1 "$WEFT" explain --check segv.core
     says "$tmp/err" "$1"
     text "$WEFT" explain segv.core
@@ -161,7 +162,7 @@ remember memory 0x33
 text "$WEFT" explain memory.core
 says "$tmp/text" "^memory\.core: process $pid 'crashing': its core was made without a signal; its first thread is thread $pid 'crashing': at .* nothing found in 8 events"
 remember named 0x31
-run 1 "$WEFT" info named.core
+run 0 "$WEFT" info named.core
 says "$tmp/err" 'recorded into shared memory, which was not dumped; set bit 1 of /proc/PID/coredump_filter'
 
 # The program has been built anew since; then it is gone

@@ -42,11 +42,6 @@ equal 'what is on it' '2 locks, 2 threads' "$(json "$tmp/out" \
     '", ".join("%d %ss" % (sum(t["kind"] == k and t["cycle"] == 1 for t in d["things"]), k) for k in ["lock", "thread"])')"
 equal 'each waits' 4 "$(json "$tmp/out" 'len({l["from"] for l in d["links"]})')"
 run 0 env COLUMNS=60 "$WEFT" explain "$pid"
-equal 'other options' 1 "$("$WEFT" explain --promise x "$pid" 2>&1 | grep -c 'there is no story of a promise')"
-for command in info dump promises stats; do
-    run 1 "$WEFT" $command "$pid"
-    says "$tmp/err" "weft explain $pid says what it waits for now"
-done
 release
 
 # No deadlock: what waits, and nothing more
