@@ -602,8 +602,8 @@ const struct cli_command cli_info = {
     .summary = "say what is in a trace: events, promises, damage",
     .usage = "@ FILE…",
     .about = "Says what is in each trace: how long it is, how many events of which kind, how many "
-             "promises, and what is wrong with the file. FILE may be xen:NAME, the trace that a "
-             "Xen domain offers.\n",
+             "promises, and what is wrong with the file. FILE may be the id of a process, "
+             "also of one that records nothing, or xen:NAME, the trace that a Xen domain offers.\n",
     .options = options,
     .examples = "weft info --promises net.ctf\n"
                 "weft info xen:web",

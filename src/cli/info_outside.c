@@ -53,7 +53,7 @@ void info_outside_print(const struct weft_process_facts *p)
     if (o->core)
         puts("  more          weft explain says it, with the stacks");
     else
-        printf("  more          weft explain %" PRIu32
-               " says it, with the stacks; weft ctl %" PRIu32 " on begins to record\n",
+        printf("  more          while the process is there: weft explain %" PRIu32
+               ", with the stacks; weft ctl %" PRIu32 " on begins to record\n",
                p->pid, p->pid);
 }

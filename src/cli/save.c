@@ -252,8 +252,9 @@ const struct cli_command cli_save = {
              "[--json] xen:",
     .about =
         "Copies a trace, also one that is being recorded: everything up to one moment, without "
-        "unused space. SOURCE is a trace file, - for standard input, the id of a process that "
-        "records (the file may have been deleted), or xen:NAME or xen:NUMBER: what that Xen "
+        "unused space. SOURCE is a trace file, - for standard input, the id of a process (the "
+        "file may have been deleted; if it records nothing, what is seen of it from outside is "
+        "saved), or xen:NAME or xen:NUMBER: what that Xen "
         "domain records, also if it has crashed and is still there (on_crash=preserve). If "
         "FILE is -, the copy goes to standard output. xen: alone lists the domains that offer "
         "a trace.\n",

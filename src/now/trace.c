@@ -21,8 +21,7 @@
 
 enum {
     STREAMS_MAX = 256, /* threads that run; others are only said to */
-    EVENT_BYTES =
-        48, /* at most, without its text, and with its share of what packets have besides */
+    EVENT_BYTES = 32, /* about, with its share of what packets have besides, but without its text */
     EVENTS_OF_THING = 4, /* it is created, has a state, is in the background, runs */
     TRIES = 8,           /* … with twice the room */
     KINDS_MAX = 64,      /* of links */

@@ -35,7 +35,7 @@ says "$tmp/err" "^weft: $pid: records nothing: this is what it waits for now, se
 tr -s ' \n' ' ' <"$tmp/out" >"$tmp/text"
 says "$tmp/text" "process $pid on .*, looked at by weft .* looked at 20.* UTC seen from outside, at one moment: the process records nothing; it was not stopped for that"
 says "$tmp/text" 'links 2 × locks 2 × is held by, as holds stacks 2, not in a trace'
-says "$tmp/text" "more weft explain $pid says it, with the stacks; weft ctl $pid on begins to record"
+says "$tmp/text" "more while the process is there: weft explain $pid, with the stacks; weft ctl $pid on begins to record"
 says "$tmp/text" 'CLOCK_BOOTTIME'
 run 3 "$WEFT" explain --check --pending "$pid"
 tr -s ' \n' ' ' <"$tmp/out" >"$tmp/text"
