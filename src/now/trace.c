@@ -26,6 +26,7 @@ enum {
     TRIES = 8,           /* … with twice the room */
     KINDS_MAX = 64,      /* of links */
     FACTS_BYTES = 4096,
+    LAST_FACT = 80, /* bytes, for how many others there was no room for */
 };
 #define ROOM_LEAST (UINT64_C(1) << 20)
 #define PENDING_BYTES (UINT64_C(16) << 10) /* nothing is overwritten */
@@ -43,7 +44,8 @@ struct maker {
     uint32_t runs[STREAMS_MAX], streams;
     struct kind kind[KINDS_MAX];
     uint32_t kinds;
-    uint64_t others; /* links of further kinds: there are none */
+    uint64_t others; /* links of further kinds */
+    uint64_t more;   /* threads that run, too */
     unsigned char *trace;
     uint64_t bytes;
 };
@@ -228,10 +230,10 @@ static bool name_streams(const struct maker *m)
     return whole;
 }
 
-/* Adds a text to the facts, if there is room. */
-static bool add_fact(const struct maker *m, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-static bool add_fact(const struct maker *m, const char *format, ...)
+/* Adds a text to the facts, if there is room for it and for `left` bytes more. */
+static bool add_fact(const struct maker *m, size_t left, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+static bool add_fact(const struct maker *m, size_t left, const char *format, ...)
 {
     struct weft_facts_header *f = facts_of(m);
     const size_t at = (size_t)(f->packet.content_bits / 8),
@@ -240,7 +242,7 @@ static bool add_fact(const struct maker *m, const char *format, ...)
     va_start(list, format);
     const int size = vsnprintf((char *)m->trace + at, room, format, list);
     va_end(list);
-    if (size < 0 || (size_t)size >= room) {
+    if (size < 0 || (size_t)size + left >= room) {
         memset(m->trace + at, 0, room);
         return false;
     }
@@ -261,16 +263,23 @@ static void set_facts(const struct maker *m)
     f->stop_ticks = 0;
     /* If nothing runs, the last event says that, and not until when. */
     f->stop_mono_ns = m->streams ? n->to_ns : 0;
-    add_fact(m, "outside=%" PRIu64 " %" PRIu64 "%s", n->stopped_ns, stacks, n->core ? " core" : "");
+    add_fact(m, 0, "outside=%" PRIu64 " %" PRIu64 "%s", n->stopped_ns, stacks,
+             n->core ? " core" : "");
     for (uint32_t i = 0; i < m->kinds; i++)
-        add_fact(m, "link=%" PRIu64 " %c %s", m->kind[i].links, m->kind[i].as, m->kind[i].how);
+        add_fact(m, 0, "link=%" PRIu64 " %c %s", m->kind[i].links, m->kind[i].as, m->kind[i].how);
+    if (m->others)
+        add_fact(m, 0, "remark=%" PRIu64 " links of other kinds are in it, too.", m->others);
+    if (m->more)
+        add_fact(m, 0,
+                 "remark=%" PRIu64 " more threads run; in the trace that is only their label.",
+                 m->more);
     if (n->left_out)
-        add_fact(m, "remark=%" PRIu64 " more things are not in it: there are too many.",
+        add_fact(m, 0, "remark=%" PRIu64 " more things are not in it: there are too many.",
                  n->left_out);
     for (uint32_t i = 0; i < n->remarks; i++)
-        remarks += !add_fact(m, "remark=%s", n->remark[i]);
+        remarks += !add_fact(m, LAST_FACT, "remark=%s", n->remark[i]);
     if (remarks)
-        add_fact(m, "remark=%" PRIu64 " more on what could not be seen", remarks);
+        add_fact(m, 0, "remark=%" PRIu64 " more on what could not be seen", remarks);
 }
 
 /* ---- All of it ---- */
@@ -280,8 +289,10 @@ static void count_link(struct maker *m, const char *how, char as)
     uint32_t i = 0;
     while (i < m->kinds && (m->kind[i].as != as || strcmp(m->kind[i].how, how) != 0))
         i++;
-    if (i == KINDS_MAX)
+    if (i == KINDS_MAX) {
+        m->others++;
         return;
+    }
     if (i == m->kinds)
         m->kind[m->kinds++] = (struct kind){.how = how, .as = as};
     m->kind[i].links++;
@@ -298,6 +309,8 @@ static bool prepare(struct maker *m)
         m->order[i] = i;
         if (n->thing[i].runs && m->streams < STREAMS_MAX)
             m->runs[m->streams++] = i;
+        else
+            m->more += n->thing[i].runs;
     }
     if (n->things)
         qsort_r(m->order, n->things, sizeof *m->order, by_beginning, (void *)(uintptr_t)n);

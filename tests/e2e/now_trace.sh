@@ -24,6 +24,10 @@ agrees() { # WHAT [SOURCE]
     run 0 python3 "$SOURCE_ROOT/tests/e2e/now_trace.py" "$WEFT" "${2:-$pid}"
     says "$tmp/out" "^$1$"
     sed -n '/^FAILED/,$p' "$tmp/out"
+    for command in 'info --json' promises dump stats 'explain --json --pending'; do
+        # shellcheck disable=SC2086 # words
+        run 0 "$WEFT" $command "${2:-$pid}"
+    done
 }
 
 # ---- Two threads that wait for each other ----
@@ -156,7 +160,7 @@ END
     pid=$!
     wait_for seen 'async function main'
     agrees '[0-9]+ things, [0-9]+ waits, 0 holds'
-    run 0 "$WEFT" promises "$pid"
+    run 0 "$WEFT" promises look.weft
     equal 'tasks' 'async function main,async function never' "$(awk -F '\t' '$2 == "task" { print $8 }' "$tmp/out" | sort | paste -s -d ,)"
     release
 else

@@ -359,7 +359,9 @@ static void test_many(void **state)
         assert_string_equal(f->stream[i].name, "worker");
     }
     const struct weft_outside *o = &f->process.outside;
-    assert_in_range(o->remarks, 2, REMARKS);
+    assert_in_range(o->remarks, 3, REMARKS);
+    assert_string_equal(o->remark[0],
+                        "744 more threads run; in the trace that is only their label.");
     print_message("%s\n", o->remark[o->remarks - 1]);
     assert_non_null(strstr(o->remark[o->remarks - 1], "more on what could not be seen"));
     drop(&x);
