@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <linux/futex.h>
+#include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,10 +17,13 @@
 #include "base/clock.h"
 #include "now/threads.h"
 
+enum { PID_MOST = 1 << 22 }; /* the kernel's limit of a thread's number */
+
 enum kind {
     UNKNOWN,
     MUTEX,
-    ROBUST, /* … in whose word the kernel keeps the owner's number: PI mutexes, too */
+    ROBUST,  /* … in whose word the kernel keeps the owner's number: PI mutexes, too */
+    REFUSED, /* … with priority inheritance, that the kernel refuses; which one is not known */
     MUSL_MUTEX,
     STREAM, /* stdio's lock of a FILE */
     CONDITION,
@@ -39,10 +43,10 @@ enum kind {
 
 struct futex {
     enum kind kind;
-    bool itself;    /* it has been found to wait for itself, and waits for ever, for nothing */
     uint64_t word;  /* the address that the kernel knows */
     uint64_t at;    /* where the object begins */
     uint64_t mutex; /* CONDITION: the mutex that goes with it; 0: not known */
+    bool shared;    /* processes may share it */
     uint64_t owner; /* the thread that has it, as the process numbers it; 0: nobody, or not known */
     const char *function; /* that waits; NULL: not known */
     uint32_t caller;      /* … and which of the thread's callers it is */
@@ -159,8 +163,8 @@ static void judge_by_function(struct now_threads *t, const struct now_thread *th
 
 /* ---- By what the memory says ---- */
 
-/* Where pthread_mutex_t has __kind, and the bit there that says that processes share it. */
-enum { SHARED = 128 };
+/* Where pthread_mutex_t has __kind, and bits there: SHARED by processes. */
+enum { ROBUST_BIT = 16, INHERIT = 32, SHARED = 128 };
 static const uint64_t kind_at = sizeof(long) == 8 ? 16 : 12;
 
 static uint32_t word_at(struct now_threads *t, uint64_t address)
@@ -216,22 +220,45 @@ static void find_condition(struct now_threads *t, const struct now_thread *threa
     }
 }
 
-/* A mutex that the kernel refuses to lock, because the thread has it, is waited for in a word of nobody's. The mutex is then
- * found on the stack, by its owner. */
+/* Returns true if that may be a mutex with priority inheritance: the owner's number is in its word, and its kind says so. */
+static bool may_inherit(struct now_threads *t, uint64_t at)
+{
+    const struct now_mapping *m = at % 4 ? NULL : now_mapping_at(t->p, at);
+    const uint32_t word = m && m->writable ? word_at(t, at) & FUTEX_TID_MASK : 0;
+    const uint32_t mutex_kind = word ? word_at(t, at + kind_at) : 0;
+    return word && word == owner_of(t, at) && mutex_kind & INHERIT &&
+           (mutex_kind & ~(uint32_t)(INHERIT | SHARED | ROBUST_BIT)) < 4;
+}
+
+/* A mutex that the kernel refuses to lock, because that would be a deadlock, or the owner has ended, is waited for in a word
+ * of nobody's. The mutex is then found on the stack; if several are there, it is not known which. */
 static void find_refused(struct now_threads *t, const struct now_thread *thread, struct futex *f)
 {
     const struct now_mapping *stack = now_mapping_at(t->p, thread->at.sp);
     if (f->kind != MUTEX || !stack || now_mapping_at(t->p, f->word) != stack ||
         thread->at.arg[2] != 0 || word_at(t, f->word) != 0)
         return;
-    for (uint32_t i = 0; i < thread->words && !f->itself; i++) {
+    uint64_t found = 0;
+    bool several = false;
+    for (uint32_t i = 0; i < thread->words; i++) {
         const uint64_t at = thread->top[i];
-        const struct now_mapping *m = at % 4 ? NULL : now_mapping_at(t->p, at);
-        f->itself = m && m->writable && (word_at(t, at) & FUTEX_TID_MASK) == thread->inner &&
-                    owner_of(t, at) == thread->inner;
-        if (f->itself)
-            f->at = at;
+        if (at == found || !may_inherit(t, at))
+            continue;
+        several |= found != 0;
+        found = at;
     }
+    f->kind = found && !several ? ROBUST : REFUSED;
+    if (f->kind == ROBUST)
+        f->word = f->at = found;
+}
+
+/* The C library itself waits, not a program that calls syscall(). */
+static bool is_low(const struct now_threads *t, const struct now_thread *thread)
+{
+    const char *plain;
+    uint32_t caller;
+    return thread->pcs && now_in_libc(t, thread->at.pc) &&
+           (!now_thread_function(t, thread, 0, &plain, &caller) || strcmp(plain, "syscall") != 0);
 }
 
 static void find_by_memory(struct now_threads *t, const struct now_thread *thread, struct futex *f)
@@ -259,7 +286,7 @@ static void find_by_memory(struct now_threads *t, const struct now_thread *threa
         find_condition(t, thread, f);
         f->kind = f->mutex ? CONDITION : UNKNOWN;
         f->at = f->mutex ? f->at : f->word;
-    } else if (locked && (f->kind == UNKNOWN || f->kind == LOW))
+    } else if (locked && (f->kind == LOW || (f->kind == UNKNOWN && is_low(t, thread))))
         f->kind = stream_owner(t, f->word) ? STREAM : LOW;
 }
 
@@ -269,6 +296,7 @@ static struct futex find_futex(struct now_threads *t, const struct now_thread *t
     judge_by_function(t, thread, &f);
     find_by_memory(t, thread, &f);
     find_refused(t, thread, &f);
+    f.shared = !(thread->at.arg[1] & FUTEX_PRIVATE_FLAG);
     switch (f.kind) {
     case MUTEX:
         f.owner = owner_of(t, f.at);
@@ -333,6 +361,7 @@ static const char *const nouns[] = {
     [UNKNOWN] = "futex",
     [MUTEX] = "mutex",
     [ROBUST] = "mutex",
+    [REFUSED] = "a mutex with priority inheritance",
     [MUSL_MUTEX] = "mutex",
     [STREAM] = "lock of a FILE",
     [CONDITION] = "condition variable",
@@ -406,28 +435,43 @@ static void name_lock(struct now_threads *t, uint32_t lock, const struct futex *
         now_name(t->n, lock, "a condition variable");
         return;
     }
-    now_name(t->n, lock, "%s %s", nouns[f->kind], where(t, f->at).text);
+    if (f->kind == REFUSED)
+        now_name(t->n, lock, "%s", nouns[f->kind]);
+    else if (f->kind != UNKNOWN || !t->n->thing[lock].name) /* a thread whose stack is not read */
+        now_name(t->n, lock, "%s %s", nouns[f->kind], where(t, f->at).text);
 }
 
-/* A mutex that processes share; the owner's number is one of the process's own namespace. */
-static void tell_distant_owner(struct now_threads *t, uint32_t lock, const struct futex *f)
+/* The process that a thread belongs to, by the number that the process that is looked at knows it by; 0: there is no such
+ * thread; -1: not known, because it is in another namespace, or hidden. */
+static long process_of(const struct now_threads *t, uint64_t thread)
 {
     char line[64];
-    unsigned process;
-    const bool alike = t->threads && !t->p->core && t->thread[0].number == t->thread[0].inner;
-    FILE *status = NULL;
-    snprintf(line, sizeof line, "/proc/%" PRIu64 "/status", f->owner);
-    if (alike)
-        status = fopen(line, "re");
-    bool found = false;
-    while (status && !found && fgets(line, sizeof line, status))
-        found = sscanf(line, "Tgid: %u", &process) == 1;
+    long process = -1;
+    if (t->p->core || !t->threads || t->thread[0].number != t->thread[0].inner)
+        return -1;
+    if (thread > INT32_MAX || (kill((pid_t)thread, 0) < 0 && errno == ESRCH))
+        return 0;
+    snprintf(line, sizeof line, "/proc/%" PRIu64 "/status", thread);
+    FILE *status = fopen(line, "re");
+    while (status && process < 0 && fgets(line, sizeof line, status))
+        sscanf(line, "Tgid: %ld", &process);
     if (status)
         fclose(status);
-    if (found)
+    return process;
+}
+
+/* The owner of a mutex is none of the threads that were looked at. */
+static void tell_distant_owner(struct now_threads *t, uint32_t lock, const struct futex *f)
+{
+    const long process = process_of(t, f->owner);
+    if (process == (long)t->p->pid)
+        now_state(t->n, lock, "thread %" PRIu64 ", which has just begun, holds it", f->owner);
+    else if (process > 0 && f->shared)
         now_link(t->n, lock, now_other(t, (pid_t)process), false, "is held by");
-    else
+    else if (process < 0 && f->shared)
         now_state(t->n, lock, "thread %" PRIu64 " of another process holds it", f->owner);
+    else
+        now_state(t->n, lock, "thread %" PRIu64 ", which has ended, did not unlock it", f->owner);
 }
 
 /* The owner is a thread of this process, of another one, or has ended. */
@@ -437,10 +481,12 @@ static void tell_owner(struct now_threads *t, uint32_t lock, const struct futex 
     const bool known = f->kind == MUTEX || f->kind == ROBUST || f->kind == STREAM;
     if (owner)
         now_link(t->n, lock, owner->thing, false, "is held by");
-    else if (f->owner && f->kind == MUTEX && word_at(t, f->at + kind_at) & SHARED)
-        tell_distant_owner(t, lock, f);
+    else if (f->owner > PID_MOST)
+        now_state(t->n, lock,
+                  "names thread %" PRIu64 " as its holder, but no thread can have that number",
+                  f->owner);
     else if (f->owner)
-        now_state(t->n, lock, "thread %" PRIu64 ", which has ended, did not unlock it", f->owner);
+        tell_distant_owner(t, lock, f);
     else if (known)
         now_state(t->n, lock, "nobody holds it at this moment");
 }
@@ -471,6 +517,11 @@ static void tell_lock(struct now_threads *t, uint32_t lock, const struct futex *
         else if (words[0] >> 3)
             now_state(t->n, lock, "%" PRIu32 " reader%s: which threads these are is not recorded",
                       words[0] >> 3, words[0] >> 3 == 1 ? " holds it" : "s hold it");
+        break;
+    case REFUSED:
+        now_state(
+            t->n, lock,
+            "the kernel refuses to lock it: that would be a deadlock, or its owner has ended");
         break;
     case SEMAPHORE:
         now_state(t->n, lock, "its value is %" PRIu32 ": nobody has posted it",
@@ -517,8 +568,8 @@ static void tell_wait(struct now_threads *t, const struct now_thread *thread)
     const struct futex f = find_futex(t, thread);
     const struct now_limit limit = limit_of(t, thread);
     const bool lock = f.kind == MUTEX || f.kind == ROBUST || f.kind == MUSL_MUTEX ||
-                      f.kind == STREAM || f.kind == RWLOCK || f.kind == G_MUTEX ||
-                      f.kind == OTHER_MUTEX || f.kind == LOW;
+                      f.kind == REFUSED || f.kind == STREAM || f.kind == RWLOCK ||
+                      f.kind == G_MUTEX || f.kind == OTHER_MUTEX || f.kind == LOW;
     const struct now_thread *joined = f.kind == JOIN ? now_thread_inner(t, f.owner) : NULL;
     const char *function = f.function ? f.function : "futex";
     if (f.mutex)

@@ -55,6 +55,26 @@ CASES = {
         mutex at ADDRESS (on the stack of MAIN) -> is held by -> MAIN
         """,
     ),
+    "refused": (
+        "futex futex",
+        """
+        MAIN waits in pthread_mutex_lock: pthread_mutex_lock < lock_first
+        OTHER waits in pthread_mutex_lock: pthread_mutex_lock < lock_second
+        a mutex with priority inheritance; the kernel refuses to lock it: that would be a deadlock, or its owner has ended
+        mutex inherited
+        MAIN -> locks -> a mutex with priority inheritance
+        OTHER -> locks -> mutex inherited
+        mutex inherited -> is held by -> MAIN
+        """,
+    ),
+    "own_futex": (
+        "futex",
+        """
+        MAIN waits in lock_own: lock_own < own_futex
+        futex own_word
+        MAIN -> waits for -> futex own_word
+        """,
+    ),
     "orphan": (
         "futex",
         """
@@ -225,7 +245,17 @@ CASES = {
     "shared_mutex": (
         "futex",
         """
-        MAIN waits in pthread_mutex_lock: pthread_mutex_lock < shared_mutex
+        MAIN waits in pthread_mutex_lock: pthread_mutex_lock < await_holder
+        mutex at ADDRESS (shared memory)
+        CHILD 'holder'; sleeps
+        MAIN -> locks -> mutex at ADDRESS (shared memory)
+        mutex at ADDRESS (shared memory) -> is held by -> CHILD 'holder'
+        """,
+    ),
+    "shared_robust": (
+        "futex",
+        """
+        MAIN waits in pthread_mutex_lock: pthread_mutex_lock < await_holder
         mutex at ADDRESS (shared memory)
         CHILD 'holder'; sleeps
         MAIN -> locks -> mutex at ADDRESS (shared memory)

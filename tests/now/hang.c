@@ -4,9 +4,11 @@
  * `hang calls` says the numbers. */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/futex.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <semaphore.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -117,6 +119,54 @@ static void robust(void)
 static void inherit(void)
 {
     self_with(PTHREAD_MUTEX_STALLED, PTHREAD_PRIO_INHERIT, PTHREAD_PROCESS_PRIVATE, false);
+}
+
+static pthread_mutex_t inherited[2];
+
+static NOINLINE void *lock_second(void *nothing)
+{
+    pthread_mutex_lock(&inherited[1]);
+    pthread_barrier_wait(&both);
+    status += pthread_mutex_lock(&inherited[0]);
+    return nothing;
+}
+
+/* The kernel sees the deadlock, and refuses. Both mutexes are on the stack, so which one it was cannot be seen. */
+static NOINLINE void lock_first(void)
+{
+    pthread_mutex_t *volatile seen[2] = {&inherited[0], &inherited[1]};
+    pthread_mutex_lock(seen[0]);
+    pthread_barrier_wait(&both);
+    while (!(__atomic_load_n(&inherited[0].__data.__lock, __ATOMIC_RELAXED) & (int)FUTEX_WAITERS))
+        sched_yield();
+    ready();
+    status += pthread_mutex_lock(seen[1]) + pthread_mutex_unlock(seen[0]);
+}
+
+static void refused(void)
+{
+    pthread_mutexattr_t attr;
+    pthread_mutexattr_init(&attr);
+    pthread_mutexattr_setprotocol(&attr, PTHREAD_PRIO_INHERIT);
+    for (int i = 0; i < 2; i++)
+        must(pthread_mutex_init(&inherited[i], &attr) == 0, "mutex");
+    pthread_barrier_init(&both, NULL, 2);
+    start(lock_second, NULL, NULL);
+    lock_first();
+}
+
+/* A lock of the program's own, with the values that those of the C library have. */
+static NOINLINE void lock_own(uint32_t *word)
+{
+    ready();
+    status += syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, 2, NULL, NULL, 0) == 0;
+}
+
+static void own_futex(void)
+{
+    static uint32_t own_word = 2;
+    lock_own(&own_word);
+    status++;
 }
 
 static void *die_with_lock(void *lock)
@@ -442,7 +492,7 @@ static void record_lock(void)
 }
 
 /* A mutex that a child has. */
-static void shared_mutex(void)
+static NOINLINE void await_holder(int robust)
 {
     char byte = 0;
     int end[2];
@@ -451,6 +501,7 @@ static void shared_mutex(void)
         mmap(NULL, sizeof *lock, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     pthread_mutexattr_init(&attr);
     pthread_mutexattr_setpshared(&attr, PTHREAD_PROCESS_SHARED);
+    pthread_mutexattr_setrobust(&attr, robust);
     must(lock != MAP_FAILED && pipe(end) == 0 && pthread_mutex_init(lock, &attr) == 0, "mutex");
     const pid_t child = fork();
     must(child >= 0, "fork");
@@ -462,6 +513,16 @@ static void shared_mutex(void)
     printf("child %d\n", (int)child);
     ready();
     status += pthread_mutex_lock(lock);
+}
+
+static void shared_mutex(void)
+{
+    await_holder(PTHREAD_MUTEX_STALLED);
+}
+
+static void shared_robust(void)
+{
+    await_holder(PTHREAD_MUTEX_ROBUST);
 }
 
 static void accept_one(void)
@@ -589,6 +650,8 @@ static const struct {
     {"self", self},
     {"robust", robust},
     {"inherit", inherit},
+    {"refused", refused},
+    {"own_futex", own_futex},
     {"orphan", orphan},
     {"join", join},
     {"semaphore", semaphore},
@@ -608,6 +671,7 @@ static const struct {
     {"own_file_lock", own_file_lock},
     {"record_lock", record_lock},
     {"shared_mutex", shared_mutex},
+    {"shared_robust", shared_robust},
     {"accept_one", accept_one},
     {"read_timer", read_timer},
     {"open_fifo", open_fifo},
