@@ -592,6 +592,6 @@ static void tell_wait(struct now_threads *t, const struct now_thread *thread)
 void now_futexes_tell(struct now_threads *t)
 {
     for (uint32_t i = 0; i < t->threads; i++)
-        if (waits_in_futex(&t->thread[i]) && strchr("SD", t->thread[i].state))
+        if (waits_in_futex(&t->thread[i]) && strchr("SDTt", t->thread[i].state))
             tell_wait(t, &t->thread[i]);
 }

@@ -67,6 +67,10 @@ static void add_thread(struct now_threads *t, uint32_t number)
 {
     struct now_thread thread = {.number = number, .thing = now_thing(t->n, NOW_THREAD, number)};
     const struct comm name = read_status(t, &thread);
+    if (!thread.state) { /* it has ended since */
+        now_forget(t->n, thread.thing);
+        return;
+    }
     now_name(t->n, thread.thing, "thread %" PRIu32 " '%s'", number, name.text);
     if (thread.thing != NOW_NONE)
         t->n->thing[thread.thing].start_ns = now_began_ns(number);
@@ -329,6 +333,25 @@ static struct place_in_kernel place_in_kernel(const struct now_threads *t,
     return place;
 }
 
+static bool is_stopped(const struct now_thread *thread)
+{
+    return thread->state == 'T' || thread->state == 't';
+}
+
+/* A thread that was stopped in a system call goes on with it afterwards. */
+static void tell_stopped(struct now_threads *t, const struct now_thread *thread)
+{
+    char waits[NOW_TEXT_MAX] = "";
+    const char *state = t->n->thing[thread->thing].state;
+    if (state)
+        snprintf(waits, sizeof waits, "%.400s, and ", state);
+    if (thread->state == 'T')
+        now_state(t->n, thread->thing, "%sis stopped by a signal (kill -CONT %d lets it go on)",
+                  waits, (int)t->p->pid);
+    else
+        now_state(t->n, thread->thing, "%sis stopped by a debugger", waits);
+}
+
 /* What is known without a system call. */
 static void tell_state(struct now_threads *t, const struct now_thread *thread)
 {
@@ -336,11 +359,8 @@ static void tell_state(struct now_threads *t, const struct now_thread *thread)
         t->n->thing[thread->thing].runs = true;
     if (thread->state == 'R')
         now_state(t->n, thread->thing, thread->left ? "ran" : "runs");
-    else if (thread->state == 'T')
-        now_state(t->n, thread->thing, "is stopped by a signal; kill -CONT %d lets it go on",
-                  (int)t->p->pid);
-    else if (thread->state == 't')
-        now_state(t->n, thread->thing, "is stopped by a debugger");
+    else if (is_stopped(thread))
+        tell_stopped(t, thread);
     else if (thread->state == 'Z' || thread->state == 'X' || !thread->state)
         now_state(t->n, thread->thing, "has ended");
     else if (thread->known && thread->at.call >= 0)
@@ -364,7 +384,7 @@ static void tell_left(struct now_threads *t, const struct now_thread *thread)
 
 static void tell_thread(struct now_threads *t, const struct now_thread *thread)
 {
-    const bool waits = thread->state && strchr("SD", thread->state);
+    const bool waits = thread->state && strchr("SDTt", thread->state);
     tell_stack(t, thread);
     if (!thread->known || !thread->call || !waits)
         tell_state(t, thread);
@@ -431,6 +451,9 @@ static int look(struct now_threads *t)
         tell_thread(t, &t->thread[i]);
     if (rc == 0)
         now_futexes_tell(t);
+    for (uint32_t i = 0; i < t->threads && rc == 0; i++)
+        if (is_stopped(&t->thread[i]) && t->thread[i].known && t->thread[i].call)
+            tell_stopped(t, &t->thread[i]);
     if (rc == 0 && !t->p->core)
         now_ends_tell(t);
     return rc;

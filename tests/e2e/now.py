@@ -28,6 +28,19 @@ CASES = {
         mutex account+0x28 -> is held by -> MAIN
         """,
     ),
+    "abba stopped": (
+        "futex futex",
+        """
+        MAIN waits in pthread_mutex_lock, and STOPPED; cycle 1: pthread_mutex_lock < transfer
+        OTHER waits in pthread_mutex_lock, and STOPPED; cycle 1: pthread_mutex_lock < write_log
+        mutex log_lock; cycle 1
+        mutex account+0x28; cycle 1
+        MAIN -> locks -> mutex log_lock
+        OTHER -> locks -> mutex account+0x28
+        mutex log_lock -> is held by -> OTHER
+        mutex account+0x28 -> is held by -> MAIN
+        """,
+    ),
     "self": (
         "futex",
         """
@@ -341,7 +354,7 @@ def calls_of(pid):
             call = f.read().split()[0]
         if state == "Z":
             continue
-        if state not in "SD" or call == "running":
+        if state not in "SDT" or call == "running":
             return None
         calls.append(int(call))
     return sorted(calls)
@@ -368,6 +381,7 @@ def plain(text, pid, facts):
     text = re.sub(r"thread \d+,", "thread NUMBER,", text)
     text = text.replace(os.environ["FIFO"], "FIFO")
     text = re.sub(r"(no signal interrupts it) \(\w+\)", r"\1", text)
+    text = text.replace(f"is stopped by a signal (kill -CONT {pid} lets it go on)", "STOPPED")
     text = re.sub(r"/tmp/hang\w{6}", "FILE", text)
     text = re.sub(r"(connected to 127\.0\.0\.1):\d+", r"\1:CLIENT", text)
     for name in ("child", "port"):
@@ -401,8 +415,20 @@ def summary(text):
     return [line.rstrip("; ") for line in lines] + rest, ended
 
 
-def try_case(graph, hang, name, numbers):
-    calls, truth = CASES[name]
+def stop(pid):
+    """Stops its threads, and waits until all are."""
+    os.kill(pid, signal.SIGSTOP)
+    end = time.monotonic() + PATIENCE_S
+    for thread in os.listdir(f"/proc/{pid}/task"):
+        while open(f"/proc/{pid}/task/{thread}/stat").read().rpartition(")")[2].split()[0] != "T":
+            if time.monotonic() > end:
+                raise SystemExit(f"thread {thread} does not stop")
+            time.sleep(0.01)
+
+
+def try_case(graph, hang, case, numbers):
+    calls, truth = CASES[case]
+    name, _, stopped = case.partition(" ")
     process = subprocess.Popen([hang, name], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                stderr=subprocess.DEVNULL, text=True)
     facts = {}
@@ -414,6 +440,8 @@ def try_case(graph, hang, name, numbers):
             facts[key] = int(value)
         wanted = sorted(numbers.get(c, numbers.get(NEWER.get(c))) for c in calls.split())
         await_calls(process.pid, wanted)
+        if stopped:
+            stop(process.pid)
         seen = subprocess.run([graph, str(process.pid)], stdin=subprocess.DEVNULL, capture_output=True, text=True)
         if calls_of(process.pid) != (wanted or None):
             raise SystemExit(f"{name}: it has been changed")
@@ -423,7 +451,7 @@ def try_case(graph, hang, name, numbers):
     found, ended = summary(plain(seen.stdout, process.pid, facts))
     expected = [line.strip() for line in truth.strip().splitlines()]
     if seen.returncode or found != expected or (ended["stopped"] != 0) != (name == "busy"):
-        print(f"FAILED: {name}: status {seen.returncode}, {ended}; expected:\n  " + "\n  ".join(expected))
+        print(f"FAILED: {case}: status {seen.returncode}, {ended}; expected:\n  " + "\n  ".join(expected))
         print("found:\n  " + "\n  ".join(found))
         print(seen.stderr, end="")
         return 1
