@@ -276,6 +276,16 @@ int cli_live_find(pid_t pid, uint64_t at, char *path, size_t path_size)
     return s.fd;
 }
 
+/* The caller may look at its memory. */
+static bool may_look(pid_t pid)
+{
+    char name[64];
+    snprintf(name, sizeof name, "/proc/%d/mem", (int)pid);
+    const int fd = open(name, O_RDONLY | O_CLOEXEC);
+    cli_close(fd);
+    return fd >= 0;
+}
+
 /* For a process without a trace: says what it is, and what to do. */
 static int say_none(const struct search *s, struct weft_error *err)
 {
@@ -305,6 +315,11 @@ static int say_none(const struct search *s, struct weft_error *err)
                        "the files of process %d cannot be read; be the same user or root, or give "
                        "the name of its trace",
                        pid);
+    else if (!may_look(s->pid))
+        weft_error_set(err, WEFT_E_IO, WEFT_NO_OFFSET,
+                       "process %d may not be looked at: it has just ended, or this system forbids "
+                       "it even to root",
+                       pid);
     else
         weft_error_set(
             err, WEFT_E_IO, WEFT_NO_OFFSET,
@@ -312,16 +327,6 @@ static int say_none(const struct search *s, struct weft_error *err)
             "linked with weft, or a Python program, weft ctl %d on begins a recording",
             pid, pid, pid);
     return WEFT_E_IO;
-}
-
-/* The caller may look at its memory. */
-static bool may_look(pid_t pid)
-{
-    char name[64];
-    snprintf(name, sizeof name, "/proc/%d/mem", (int)pid);
-    const int fd = open(name, O_RDONLY | O_CLOEXEC);
-    cli_close(fd);
-    return fd >= 0;
 }
 
 bool cli_live_records_nothing(pid_t pid)

@@ -17,6 +17,7 @@ enum now_call_kind {
     NOW_CALL_QUEUE,
     NOW_CALL_SEMAPHORES,
     NOW_CALL_PATH,
+    NOW_CALL_NEW,   /* makes a child, and waits until it ends or executes a program */
     NOW_CALL_AGAIN, /* the kernel goes on with a call that a signal interrupted */
     NOW_CALL_OTHER,
 };

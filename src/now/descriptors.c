@@ -405,16 +405,33 @@ static void tell_child(struct now_threads *t, const struct now_thread *thread)
         now_children_tell(t, thread->thing, pid > 0 ? (uint64_t)pid : 0);
 }
 
+/* A file as the process itself sees it: in its root directory, a relative one in its working directory. Not asked of the file
+ * system that it is in. */
+static bool names_fifo(const struct now_threads *t, const char *name)
+{
+    char path[PATH_MAX];
+    struct statx st;
+    snprintf(path, sizeof path, "/proc/%d/task/%d/%s/%s", (int)t->p->pid, (int)t->p->thread,
+             *name == '/' ? "root" : "cwd", name);
+    return statx(AT_FDCWD, path, AT_STATX_DONT_SYNC, STATX_TYPE, &st) == 0 && S_ISFIFO(st.stx_mode);
+}
+
 /* open of a FIFO waits for somebody who opens its other end. */
 static void tell_path(struct now_threads *t, const struct now_thread *thread)
 {
     char path[256] = "";
     const bool relative = strcmp(thread->call->name, "openat") == 0;
-    const uint64_t at = thread->at.arg[relative ? 1 : 0];
+    const uint64_t *arg = thread->at.arg, at = arg[relative ? 1 : 0];
+    const uint64_t flags = arg[relative ? 2 : 1];
     /* Not beyond the page, which may be the last one. */
     const uint64_t left = 4096 - at % 4096;
     now_read(t->p, at, path, left < sizeof path - 1 ? (size_t)left : sizeof path - 1);
-    now_state(t->n, thread->thing, "waits in %s for '%s'", name_of(thread), path);
+    const bool here = *path == '/' || !relative || (int)arg[0] == AT_FDCWD;
+    if (here && names_fifo(t, path))
+        now_state(t->n, thread->thing, "waits in %s until somebody opens FIFO '%s' to %s",
+                  name_of(thread), path, (flags & O_ACCMODE) == O_RDONLY ? "write" : "read");
+    else
+        now_state(t->n, thread->thing, "waits in %s for '%s'", name_of(thread), path);
 }
 
 void now_waits_tell(struct now_threads *t, const struct now_thread *thread)
@@ -451,6 +468,11 @@ void now_waits_tell(struct now_threads *t, const struct now_thread *thread)
         break;
     case NOW_CALL_PATH:
         tell_path(t, thread);
+        break;
+    case NOW_CALL_NEW:
+        now_state(t->n, thread->thing, "waits in %s until its child ends or executes a program",
+                  name_of(thread));
+        now_new_child_tell(t, thread->thing);
         break;
     case NOW_CALL_FUTEX:
     case NOW_CALL_AGAIN:

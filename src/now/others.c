@@ -3,10 +3,12 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <linux/kcmp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/array.h"
@@ -82,7 +84,13 @@ static uint32_t inner_of(uint32_t pid)
     return inner;
 }
 
-void now_children_tell(struct now_threads *t, uint32_t from, uint64_t number)
+/* A child of vfork uses its parent's memory. */
+static bool shares_memory(const struct now_threads *t, uint32_t pid)
+{
+    return syscall(SYS_kcmp, t->p->pid, (pid_t)pid, KCMP_VM, 0, 0) == 0;
+}
+
+static void tell_children(struct now_threads *t, uint32_t from, uint64_t number, bool share)
 {
     struct sample_numbers all = {0};
     uint32_t *child = NULL, room = 0, children = 0, parent;
@@ -90,14 +98,26 @@ void now_children_tell(struct now_threads *t, uint32_t from, uint64_t number)
     for (uint32_t i = 0; i < all.count && children < OTHERS_MAX; i++) {
         const uint32_t pid = all.number[i];
         if (!state_of(pid, &parent) || parent != (uint32_t)t->p->pid ||
-            (number && pid != number && inner_of(pid) != number))
+            (number && pid != number && inner_of(pid) != number) ||
+            (share && !shares_memory(t, pid)))
             continue;
         if (weft_reserve(&child, children, &room, sizeof *child))
             child[children++] = pid;
     }
     for (uint32_t i = 0; i < children; i++)
-        now_link(t->n, from, now_other(t, (pid_t)child[i]), children > 1, "waits for the end of");
+        now_link(t->n, from, now_other(t, (pid_t)child[i]), children > 1,
+                 share ? "waits for" : "waits for the end of");
     weft_free_all(child, all.number);
+}
+
+void now_children_tell(struct now_threads *t, uint32_t from, uint64_t number)
+{
+    tell_children(t, from, number, false);
+}
+
+void now_new_child_tell(struct now_threads *t, uint32_t from)
+{
+    tell_children(t, from, 0, true);
 }
 
 /* ---- The other ends ---- */

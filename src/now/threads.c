@@ -392,7 +392,7 @@ static void tell_thread(struct now_threads *t, const struct now_thread *thread)
         tell_left(t, thread);
     else if (thread->call->kind != NOW_CALL_FUTEX)
         now_waits_tell(t, thread);
-    if (thread->known && thread->call && thread->state == 'D')
+    if (thread->known && thread->call && thread->state == 'D' && thread->call->kind != NOW_CALL_NEW)
         now_state(t->n, thread->thing, "waits in %s, and no signal interrupts it%s",
                   thread->waits_in ? thread->waits_in : thread->call->name,
                   place_in_kernel(t, thread).text);

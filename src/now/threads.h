@@ -128,6 +128,9 @@ uint64_t now_began_ns(uint32_t number);
  * wait. */
 void now_children_tell(struct now_threads *t, uint32_t from, uint64_t number);
 
+/* … to the child that still uses its memory, after vfork. */
+void now_new_child_tell(struct now_threads *t, uint32_t from);
+
 /* Wants to know who has the file `link` ("pipe:[123]"), which is the other end of a descriptor; may: the rights it is
  * open with, 0200 to write, 0400 to read, or both bits for any. */
 void now_end_want(struct now_threads *t, uint32_t descriptor, const char *link, unsigned may);

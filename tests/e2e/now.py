@@ -294,13 +294,15 @@ CASES = {
     "open_fifo": (
         "openat",
         """
-        MAIN waits in open for 'FIFO': open < open_fifo
+        MAIN waits in open until somebody opens FIFO 'FIFO' to write: open < open_fifo
         """,
     ),
     "start_child": (
         "vfork",
         """
-        MAIN waits in vfork, and no signal interrupts it: vfork
+        MAIN waits in vfork until its child ends or executes a program: vfork
+        process NUMBER 'newborn'; sleeps
+        MAIN -> waits for -> process NUMBER 'newborn'
         """,
     ),
     "any_child": (
@@ -380,7 +382,7 @@ def plain(text, pid, facts):
     text = re.sub(r"process \d+ 'worker'", "process NUMBER 'worker'", text) if text.count("'worker'") > 2 else text
     text = re.sub(r"thread \d+,", "thread NUMBER,", text)
     text = text.replace(os.environ["FIFO"], "FIFO")
-    text = re.sub(r"(no signal interrupts it) \(\w+\)", r"\1", text)
+    text = re.sub(r"process \d+ 'newborn'", "process NUMBER 'newborn'", text)
     text = text.replace(f"is stopped by a signal (kill -CONT {pid} lets it go on)", "STOPPED")
     text = re.sub(r"/tmp/hang\w{6}", "FILE", text)
     text = re.sub(r"(connected to 127\.0\.0\.1):\d+", r"\1:CLIENT", text)

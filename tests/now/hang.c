@@ -568,13 +568,19 @@ static void open_fifo(void)
 
 /* ---- Others ---- */
 
-/* Its child goes on first, and the kernel lets no signal interrupt that. */
+/* Its child goes on first. */
 static void start_child(void)
 {
+    const pid_t older = fork(); /* which it does not wait for */
+    if (older == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        stay();
+    }
     ready();
     const pid_t child = vfork();
     if (child == 0) {
         prctl(PR_SET_PDEATHSIG, SIGKILL);
+        prctl(PR_SET_NAME, "newborn");
         stay();
     }
     status += child > 0;
