@@ -584,8 +584,15 @@ static void tell_wait(struct now_threads *t, const struct now_thread *thread)
     }
     const uint32_t thing =
         now_thing(t->n, f.kind == FUTURE || f.kind == ATOMIC ? NOW_PROMISE : NOW_LOCK, f.at);
+    if (thing == NOW_NONE)
+        return;
+    const char *name = t->n->thing[thing].name, *noun = nouns[f.kind];
+    const bool told = name && strncmp(name, noun, strlen(noun)) == 0;
     name_lock(t, thing, &f);
-    tell_lock(t, thing, &f);
+    if (!told) /* once: its owner may change from one moment to the next */
+        tell_lock(t, thing, &f);
+    if (*limit.text)
+        now_brief(t->n, thread->thing);
     now_link(t->n, thread->thing, thing, false, lock ? "locks" : "waits for");
 }
 

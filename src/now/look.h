@@ -9,3 +9,8 @@
 #define LOOK(name) void now_look_##name(struct now *n, struct now_process *p);
 #include "now/looks.def"
 #undef LOOK
+
+/* Once all have looked: threads that have gone on since they were looked at are brief. Who has a lock, and who waits for it,
+ * was then seen at different moments, and in between the one may have become the other; of a thread that has waited all the
+ * time it is true. */
+void now_threads_again(struct now *n);

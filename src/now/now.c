@@ -124,6 +124,12 @@ void now_forget(struct now *n, uint32_t thing)
         n->thing[thing].forgotten = true;
 }
 
+void now_brief(struct now *n, uint32_t thing)
+{
+    if (thing != NOW_NONE)
+        n->thing[thing].brief = true;
+}
+
 void now_remark(struct now *n, const char *format, ...)
 {
     va_list list;
@@ -208,6 +214,11 @@ struct visit {
     uint32_t paths, opens, reached;
 };
 
+static bool is_followed(const struct now *n, const struct visit *v, const struct now_link *l)
+{
+    return v->all || (!l->any && !n->thing[l->from].brief);
+}
+
 static void enter(struct visit *v, uint32_t thing)
 {
     v->order[thing] = v->low[thing] = ++v->reached;
@@ -220,7 +231,7 @@ static void leave(const struct now *n, struct visit *v, uint32_t thing)
 {
     bool cycle = v->open[v->opens - 1] != thing;
     for (uint32_t i = v->first[thing]; i < v->first[thing + 1]; i++)
-        cycle |= n->link[i].to == thing && (v->all || !n->link[i].any);
+        cycle |= n->link[i].to == thing && is_followed(n, v, &n->link[i]);
     v->paths--;
     if (v->paths)
         v->low[v->path[v->paths - 1]] =
@@ -245,7 +256,7 @@ static void follow(const struct now *n, struct visit *v, uint32_t from)
             continue;
         }
         const struct now_link *l = &n->link[v->next[thing]++];
-        if (l->any && !v->all)
+        if (!is_followed(n, v, l))
             continue;
         if (!v->order[l->to])
             enter(v, l->to);
@@ -324,6 +335,7 @@ int now_open(struct now **now, pid_t pid, struct weft_error *err)
 #define LOOK(name) now_look_##name(n, &p);
 #include "now/looks.def"
 #undef LOOK
+        now_threads_again(n);
         n->to_ns = (uint64_t)weft_clock_ns(CLOCK_BOOTTIME);
         n->real_ns = (uint64_t)weft_clock_ns(CLOCK_REALTIME);
         now_finish(n);

@@ -53,6 +53,9 @@ struct now_thing {
     bool forgotten;           /* now_forget; no such thing is left after now_finish */
     bool runs;                /* a thread that is on a core, or could be; in a core: that was */
     uint64_t start_ns; /* of a thread or process: when it began, by CLOCK_BOOTTIME; 0: not known */
+    bool brief;        /* it goes on by itself: its links make no cycle (now_brief) */
+    bool stood;        /* of a thread: it waited all the time while it was looked at … */
+    uint64_t switches; /* … and had left a core so often then */
 };
 
 struct now_link {
@@ -115,13 +118,16 @@ void now_link(struct now *n, uint32_t from, uint32_t to, bool any, const char *h
 /* A later look knows better what this is: it disappears with its links, and its number, with now_finish. */
 void now_forget(struct now *n, uint32_t thing);
 
+/* What it waits for has come, or it does not wait for ever: it is on no cycle. */
+void now_brief(struct now *n, uint32_t thing);
+
 /* Its frames disappear, but for the first `kept`. */
 void now_drop_frames(struct now *n, uint32_t thing, uint32_t kept);
 
 void now_remark(struct now *n, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Removes what is forgotten, sorts the links and numbers the cycles: things that wait for each other in a circle, by links
- * that are not `any`. Linear but for the sorting. now_open has called it. */
+ * that are not `any`, of things that are not brief. Linear but for the sorting. now_open has called it. */
 void now_finish(struct now *n);
 
 /* circle[i]: the number of the circle of links, `any` or not, that thing i is on, from 1; 0: none. Returns false if there is

@@ -418,6 +418,16 @@ static void tell_files(const struct now_threads *t)
                    other);
 }
 
+/* For now_threads_again. */
+static void keep_switches(const struct now_threads *t, const struct now_thread *thread)
+{
+    struct now_thing *thing = thread->thing == NOW_NONE ? NULL : &t->n->thing[thread->thing];
+    if (!thing || !thread->known || thread->left)
+        return;
+    thing->stood = true;
+    thing->switches = thread->switches;
+}
+
 static int look(struct now_threads *t)
 {
     add_threads(t);
@@ -447,8 +457,10 @@ static int look(struct now_threads *t)
         find_call(t, &t->thread[i]);
     now_futexes_want(t);
     rc = now_names_find(&t->variables, t->p, &t->objects, true);
-    for (uint32_t i = 0; i < t->threads && rc == 0; i++)
+    for (uint32_t i = 0; i < t->threads && rc == 0; i++) {
+        keep_switches(t, &t->thread[i]);
         tell_thread(t, &t->thread[i]);
+    }
     if (rc == 0)
         now_futexes_tell(t);
     for (uint32_t i = 0; i < t->threads && rc == 0; i++)
@@ -457,6 +469,21 @@ static int look(struct now_threads *t)
     if (rc == 0 && !t->p->core)
         now_ends_tell(t);
     return rc;
+}
+
+void now_threads_again(struct now *n)
+{
+    for (uint32_t i = 0; i < n->things; i++) {
+        char state[NOW_TEXT_MAX];
+        uint64_t switches;
+        const struct now_thing *t = &n->thing[i];
+        if (!t->stood || (sample_standing_switches((uint32_t)n->pid, (uint32_t)t->key, &switches) &&
+                          switches == t->switches))
+            continue;
+        now_brief(n, i);
+        snprintf(state, sizeof state, "%.480s", t->state ? t->state : "waited");
+        now_state(n, i, "%s; it has gone on since", state);
+    }
 }
 
 void now_look_threads(struct now *n, struct now_process *p)

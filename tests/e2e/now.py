@@ -41,6 +41,19 @@ CASES = {
         mutex account+0x28 -> is held by -> MAIN
         """,
     ),
+    "patient": (
+        "futex futex",
+        """
+        MAIN waits in pthread_mutex_clocklock, at most 4.17 d: pthread_mutex_clocklock < lock_soon
+        OTHER waits in pthread_mutex_clocklock, at most 4.17 d: pthread_mutex_clocklock < lock_soon
+        mutex log_lock
+        mutex queue_lock
+        MAIN -> locks -> mutex log_lock
+        OTHER -> locks -> mutex queue_lock
+        mutex log_lock -> is held by -> OTHER
+        mutex queue_lock -> is held by -> MAIN
+        """,
+    ),
     "self": (
         "futex",
         """

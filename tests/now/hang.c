@@ -56,6 +56,7 @@ static void start(void *(*run)(void *), void *data, pthread_t *thread)
 /* ---- Locks ---- */
 
 static pthread_mutex_t log_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t queue_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct {
     int before[10];
     pthread_mutex_t lock;
@@ -84,6 +85,32 @@ static void abba(void)
     start(write_log, NULL, NULL);
     ready();
     transfer();
+}
+
+/* They wait for each other, but not for ever. */
+static NOINLINE void lock_soon(pthread_mutex_t *mine, pthread_mutex_t *other)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += 3600 * 100;
+    pthread_mutex_lock(mine);
+    pthread_barrier_wait(&both);
+    status += pthread_mutex_clocklock(other, CLOCK_REALTIME, &until);
+}
+
+static void *lock_log_first(void *nothing)
+{
+    lock_soon(&log_lock, &queue_lock);
+    return nothing;
+}
+
+static void patient(void)
+{
+    pthread_barrier_init(&both, NULL, 2);
+    start(lock_log_first, NULL, NULL);
+    ready();
+    lock_soon(&queue_lock, &log_lock);
+    status++;
 }
 
 static NOINLINE void lock_again(pthread_mutex_t *lock)
@@ -186,7 +213,6 @@ static void orphan(void)
 }
 
 static pthread_cond_t work = PTHREAD_COND_INITIALIZER;
-static pthread_mutex_t queue_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static NOINLINE void *take_work(void *nothing)
 {
@@ -653,6 +679,7 @@ static const struct {
     void (*run)(void);
 } cases[] = {
     {"abba", abba},
+    {"patient", patient},
     {"self", self},
     {"robust", robust},
     {"inherit", inherit},

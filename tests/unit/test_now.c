@@ -7,14 +7,19 @@
 
 #include <cmocka.h>
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include "now/look.h"
 #include "now/now.h"
+#include "sample/standing.h"
 
-/* Things are numbered; a link is "from-to", with "~" instead of "-" if any one of several suffices. */
+/* Things are numbered; a link is "from-to", with "~" instead of "-" if any one of several suffices, and "!" if the first one
+ * goes on by itself. */
 static struct now *graph(uint32_t things, const char *links)
 {
     struct now *n = calloc(1, sizeof *n);
@@ -24,8 +29,11 @@ static struct now *graph(uint32_t things, const char *links)
     assert_non_null(n);
     for (uint32_t i = 0; i < things; i++)
         assert_int_equal(now_thing(n, NOW_THREAD, 1000 + i), i);
-    for (; sscanf(links, " %u%c%u%n", &from, &kind, &to, &bytes) == 3; links += bytes)
+    for (; sscanf(links, " %u%c%u%n", &from, &kind, &to, &bytes) == 3; links += bytes) {
         now_link(n, from, to, kind == '~', "waits for");
+        if (kind == '!')
+            now_brief(n, from);
+    }
     now_finish(n);
     assert_false(n->failed);
     return n;
@@ -61,6 +69,58 @@ static void test_cycles(void **state)
     check("0-1 1-0 0-0", "11");
     check("0-1 1~0", "00");
     check("0~1 1-0 0-1", "11");
+    check("0-1 1!0", "00");
+    check("0!0", "0");
+    check("0!1 1-0 1-2 2-1", "011");
+}
+
+/* Of a thread that has left a core since it was looked at, or runs, nothing is certain any more. */
+static void test_again(void **state)
+{
+    uint64_t before, after;
+    struct now *n;
+    int status;
+    (void)state;
+    const pid_t child = fork();
+    if (child == 0) {
+        raise(SIGSTOP);
+        _exit(0);
+    }
+    assert_int_equal(waitpid(child, &status, WUNTRACED), child);
+    do { /* it may be about to leave its core */
+        n = graph(0, "");
+        n->pid = child;
+        while (!sample_standing_switches((uint32_t)child, (uint32_t)child, &before))
+            ;
+        now_thing(n, NOW_THREAD, (uint64_t)child);
+        n->thing[0].stood = true;
+        n->thing[0].switches = before;
+        now_state(n, 0, "waits");
+        now_threads_again(n);
+        sample_standing_switches((uint32_t)child, (uint32_t)child, &after);
+        if (before != after)
+            now_free(n);
+    } while (before != after);
+    print_message("%llu switches: %s\n", (unsigned long long)before, n->thing[0].state);
+    assert_false(n->thing[0].brief);
+    assert_string_equal(n->thing[0].state, "waits");
+    n->thing[0].switches--;
+    now_threads_again(n);
+    assert_true(n->thing[0].brief);
+    assert_string_equal(n->thing[0].state, "waits; it has gone on since");
+    now_free(n);
+    n = graph(1, ""); /* there is no such thread in this process */
+    n->pid = child;
+    n->thing[0].stood = true;
+    now_threads_again(n);
+    assert_string_equal(n->thing[0].state, "waited; it has gone on since");
+    n->thing[0].stood = false;
+    n->thing[0].brief = false;
+    now_threads_again(n);
+    assert_false(n->thing[0].brief);
+    now_free(n);
+    kill(child, SIGKILL);
+    waitpid(child, &status, 0);
 }
 
 /* A chain that recursion would not survive, and back to its beginning. */
@@ -151,7 +211,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_cycles), cmocka_unit_test(test_long),    cmocka_unit_test(test_links),
-        cmocka_unit_test(test_texts),  cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_texts),  cmocka_unit_test(test_refused), cmocka_unit_test(test_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
