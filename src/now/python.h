@@ -176,6 +176,9 @@ uint64_t python_wait(struct python *py, uint32_t thing, uint64_t futex);
 /* Notes which objects the frames in `chain` are inside of a `with` of. */
 void python_note_holds(struct python *py, uint32_t thing, uint64_t waits_for);
 
+/* Says by when the task whose frames are in the chain gives up: it waits for ever for nothing. */
+void python_tell_limit(struct python *py, uint32_t thing);
+
 /* Links what is waited for to whoever holds it. */
 void python_link_holds(struct python *py);
 

@@ -398,6 +398,51 @@ static void note_frame(struct python *py, const struct python_frame *f, uint32_t
     }
 }
 
+/* ---- Who gives up ---- */
+
+/* Of asyncio.timeout, async_timeout.timeout and asyncio.wait_for: when the task is cancelled, by the clock of event loops; 0: it
+ * is not. */
+static double ends_at(struct python *py, const struct python_frame *f)
+{
+    double when, first = 0;
+    const uint32_t depth = python_stack_depth(py, f);
+    for (uint32_t i = 0; i < depth; i++) {
+        const uint64_t object = entered(py, python_stack(py, f, i));
+        if (python_is(py, object, "Timeout") &&
+            (python_float(py, python_attribute(py, object, "_when"), &when) ||
+             python_float(py, python_attribute(py, object, "_deadline"), &when)) &&
+            (first <= 0 || when < first))
+            first = when;
+    }
+    if (first <= 0 && strcmp(f->function, "wait_for") == 0 &&
+        python_float(py, python_attribute(py, python_local(py, f, "timeout_handle"), "_when"),
+                     &when))
+        first = when;
+    return first;
+}
+
+void python_tell_limit(struct python *py, uint32_t thing)
+{
+    enum { YEAR = 366 * 86400 };
+    double first = 0;
+    char state[NOW_TEXT_MAX];
+    for (uint32_t i = 0; i < py->chained; i++) {
+        const double when = ends_at(py, &py->chain[i]);
+        if (when > 0 && (first <= 0 || when < first))
+            first = when;
+    }
+    if (first <= 0 || thing == NOW_NONE || !py->now->thing[thing].state)
+        return;
+    now_brief(py->now, thing);
+    snprintf(state, sizeof state, "%.400s", py->now->thing[thing].state);
+    const double left = first - (double)weft_monotonic_ns() / 1e9;
+    if (py->now->core || left >= YEAR)
+        now_state(py->now, thing, "%s, with a timeout", state);
+    else
+        now_state(py->now, thing, "%s, at most %s", state,
+                  weft_duration(left > 0 ? (int64_t)(left * 1e9) : 0).text);
+}
+
 void python_note_holds(struct python *py, uint32_t thing, uint64_t waits_for)
 {
     char module[PYTHON_NAME_MAX];

@@ -132,6 +132,8 @@ static void tell_task(struct python *py, uint64_t task)
         tell_turn(py, thing, member(py, task, PYTHON_FUTURE_LOOP, "_loop"));
     python_note_holds(py, thing, found);
     tell_state(py, thing, task, state, waiter != 0);
+    if (waiter)
+        python_tell_limit(py, thing);
 }
 
 /* ---- All of them ---- */

@@ -27,6 +27,7 @@ def plain(line):
     line = re.sub(r"\b(thread|process|descriptor) \d+( \([^)]*\))?", r"\1", line)
     line = re.sub(r"process (\S+ )?\d*'?.*?$", "process", line) if "end of" in line else line
     line = re.sub(r"timer, due in .*$", "timer", line)
+    line = re.sub(r", at most [\d.]+ \w+$", ", at most LONG", line)
     return re.sub(r"0x[0-9a-f]+", "0x", line)
 
 
