@@ -167,10 +167,28 @@ static void judge_by_function(struct now_threads *t, const struct now_thread *th
 enum { ROBUST_BIT = 16, INHERIT = 32, SHARED = 128 };
 static const uint64_t kind_at = sizeof(long) == 8 ? 16 : 12;
 
+/* Each reading is a question to another process, and many threads may wait for one lock. Pages are kept from
+ * now_futexes_want on: all that is in them was seen after all threads had been. */
+static bool read_kept(struct now_threads *t, uint64_t at, void *to, size_t bytes)
+{
+    const uint64_t start = at & ~(uint64_t)(NOW_PAGE - 1), offset = at - start;
+    struct now_page *page = &t->page[start / NOW_PAGE % NOW_PAGES];
+    if (offset + bytes > NOW_PAGE)
+        return now_read(t->p, at, to, bytes);
+    if (!page->known || page->start != start) {
+        page->start = start;
+        page->known = now_read(t->p, start, page->byte, sizeof page->byte);
+    }
+    memset(to, 0, bytes);
+    if (page->known)
+        memcpy(to, page->byte + offset, bytes);
+    return page->known;
+}
+
 static uint32_t word_at(struct now_threads *t, uint64_t address)
 {
     uint32_t word;
-    return now_read(t->p, address, &word, sizeof word) ? word : 0;
+    return read_kept(t, address, &word, sizeof word) ? word : 0;
 }
 
 static uint32_t owner_of(struct now_threads *t, uint64_t mutex)
@@ -193,8 +211,8 @@ static uint32_t stream_owner(struct now_threads *t, uint64_t lock)
 {
     uint64_t owner = 0;
     uint32_t words[256];
-    if (!now_read(t->p, lock + 8, &owner, sizeof(void *)) || owner % 8 ||
-        !now_mapping_at(t->p, owner) || !now_read(t->p, owner, words, sizeof words))
+    if (!read_kept(t, lock + 8, &owner, sizeof(void *)) || owner % 8 ||
+        !now_mapping_at(t->p, owner) || !read_kept(t, owner, words, sizeof words))
         return 0;
     for (unsigned i = 0; i < sizeof words / sizeof *words; i++)
         if (words[i] && now_thread_inner(t, words[i]))
@@ -494,7 +512,7 @@ static void tell_owner(struct now_threads *t, uint32_t lock, const struct futex 
 static void tell_lock(struct now_threads *t, uint32_t lock, const struct futex *f)
 {
     uint32_t words[5] = {0};
-    now_read(t->p, f->at, words, sizeof words);
+    read_kept(t, f->at, words, sizeof words);
     switch (f->kind) {
     case MUTEX:
     case ROBUST:

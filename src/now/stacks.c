@@ -271,12 +271,23 @@ static void say_refused(struct reader *r)
                    pid);
 }
 
+/* The first thread of the process, whose number need not be the lowest. */
+static struct now_thread *first_thread(const struct now_threads *t)
+{
+    for (uint32_t i = 0; i < t->threads; i++)
+        if (t->thread[i].number == (uint32_t)t->p->pid && !t->thread[i].left)
+            return &t->thread[i];
+    return NULL;
+}
+
 static int read_all(struct reader *r)
 {
     struct now_threads *t = r->t;
-    int rc = 0;
+    struct now_thread *first = t->threads > STACKS_MAX ? first_thread(t) : NULL;
+    int rc = first ? read_standing(r, first) : 0;
     for (uint32_t i = 0; i < t->threads && rc == 0; i++)
-        rc = t->thread[i].left ? read_left(r, &t->thread[i]) : read_standing(r, &t->thread[i]);
+        if (&t->thread[i] != first)
+            rc = t->thread[i].left ? read_left(r, &t->thread[i]) : read_standing(r, &t->thread[i]);
     /* Some may only have been about to wait. */
     for (uint32_t i = 0; i < t->threads && rc == 0; i++)
         if (!t->thread[i].known && r->stacks < STACKS_MAX && now_thread_again(t, &t->thread[i]))

@@ -11,6 +11,8 @@ enum {
     NOW_STACK_SEARCHED = 12, /* functions among which the one that waits is */
     NOW_STACK_WORDS = 64,    /* of the innermost part of a stack, kept to be searched */
     NOW_CALLED = 2,
+    NOW_PAGE = 4096,       /* bytes of memory that are kept together … */
+    NOW_PAGES = 8,         /* … and how often */
     NOW_WATCHED_MAX = 256, /* descriptors that are named for one thread */
 };
 
@@ -50,7 +52,12 @@ struct now_threads {
     struct now_objects objects;
     bool has_libc; /* a C library is among them */
     struct now_names code, variables;
-    char called[64];             /* of now_called_name */
+    char called[64]; /* of now_called_name */
+    struct now_page {
+        uint64_t start;
+        bool known;
+        uint8_t byte[NOW_PAGE];
+    } page[NOW_PAGES];
     struct now_sockets *sockets; /* NULL: not read yet */
     struct now_ends *ends;
 };
