@@ -511,7 +511,7 @@ static void tell_owner(struct now_threads *t, uint32_t lock, const struct futex 
 
 static void tell_lock(struct now_threads *t, uint32_t lock, const struct futex *f)
 {
-    uint32_t words[5] = {0};
+    uint32_t words[5] = {0}, value;
     read_kept(t, f->at, words, sizeof words);
     switch (f->kind) {
     case MUTEX:
@@ -542,10 +542,9 @@ static void tell_lock(struct now_threads *t, uint32_t lock, const struct futex *
             "the kernel refuses to lock it: that would be a deadlock, or its owner has ended");
         break;
     case SEMAPHORE:
-        now_state(t->n, lock, "its value is %" PRIu32 ": nobody has posted it",
-                  is_musl(t)          ? 0
-                  : sizeof(long) == 8 ? words[0]
-                                      : words[0] >> 1);
+        value = is_musl(t) ? 0 : sizeof(long) == 8 ? words[0] : words[0] >> 1;
+        now_state(t->n, lock, "its value is %" PRIu32 "%s", value,
+                  value ? "" : ": another thread must post it");
         break;
     case BARRIER: /* in, current_round, count */
         if (words[2] && words[0] >= words[1] && words[0] - words[1] < words[2])
@@ -559,7 +558,7 @@ static void tell_lock(struct now_threads *t, uint32_t lock, const struct futex *
     case CONDITION:
     case G_CONDITION:
     case CONDITION_OF_RUST:
-        now_state(t->n, lock, "nobody has signalled it");
+        now_state(t->n, lock, "another thread must signal it");
         break;
     default:
         break;

@@ -361,7 +361,7 @@ static void tell_state(struct now_threads *t, const struct now_thread *thread)
         now_state(t->n, thread->thing, thread->left ? "ran" : "runs");
     else if (is_stopped(thread))
         tell_stopped(t, thread);
-    else if (thread->state == 'Z' || thread->state == 'X' || !thread->state)
+    else if (thread->state == 'Z')
         now_state(t->n, thread->thing, "has ended");
     else if (thread->known && thread->at.call >= 0)
         now_state(t->n, thread->thing, "waits in system call %" PRId64, thread->at.call);
@@ -384,6 +384,10 @@ static void tell_left(struct now_threads *t, const struct now_thread *thread)
 
 static void tell_thread(struct now_threads *t, const struct now_thread *thread)
 {
+    if (!thread->state || thread->state == 'X') { /* it has ended meanwhile */
+        now_forget(t->n, thread->thing);
+        return;
+    }
     const bool waits = thread->state && strchr("SDTt", thread->state);
     tell_stack(t, thread);
     if (!thread->known || !thread->call || !waits)

@@ -46,7 +46,7 @@ release
 
 # No deadlock: what waits, and nothing more
 hang join
-wait_for seen 'nobody has signalled it'
+wait_for seen 'another thread must signal it'
 run 0 "$WEFT" explain --check "$pid"
 tr -s ' \n' ' ' <"$tmp/out" >"$tmp/text"
 says "$tmp/text" "joins thread [0-9]+ 'hang': waits in pthread_cond_wait, with mutex queue_lock .* waits for condition variable work"

@@ -114,7 +114,7 @@ CASES = {
         """
         MAIN waits in pthread_join: pthread_join < await_worker
         OTHER waits in pthread_cond_wait, with mutex queue_lock: pthread_cond_wait < take_work
-        condition variable work; nobody has signalled it
+        condition variable work; another thread must signal it
         MAIN -> joins -> OTHER
         OTHER -> waits for -> condition variable work
         """,
@@ -123,7 +123,7 @@ CASES = {
         "futex",
         """
         MAIN waits in sem_wait: sem_wait < take_ticket
-        semaphore tickets; its value is 0: nobody has posted it
+        semaphore tickets; its value is 0: another thread must post it
         MAIN -> waits for -> semaphore tickets
         """,
     ),
