@@ -16,10 +16,12 @@
 #include "now/threads.h"
 #include "read/alive.h"
 #include "sample/proc.h"
+#include "sample/standing.h"
 
 enum {
     LINKS_MAX = 1 << 20, /* descriptors of others that are looked at */
     OTHERS_MAX = 64,     /* processes that are named for one thing */
+    OWN_MAX = 1 << 16,   /* its own descriptors that are looked at */
 };
 
 /* ---- Their names ---- */
@@ -38,6 +40,77 @@ uint64_t now_began_ns(uint32_t number)
 {
     const long ticks = sysconf(_SC_CLK_TCK);
     return ticks > 0 ? weft_process_start(number) * (UINT64_C(1000000000) / (uint64_t)ticks) : 0;
+}
+
+/* The process that is looked at has a descriptor with this link. */
+static bool has_link(const struct now_threads *t, const char *wanted)
+{
+    char path[64], link[64];
+    bool found = false;
+    const struct dirent *entry;
+    snprintf(path, sizeof path, "/proc/%d/task/%d/fd", (int)t->p->pid, (int)t->p->thread);
+    DIR *dir = opendir(path);
+    for (uint32_t looked = 0; dir && !found && looked < OWN_MAX && (entry = readdir(dir));
+         looked++) {
+        const ssize_t n = readlinkat(dirfd(dir), entry->d_name, link, sizeof link - 1);
+        link[n > 0 ? n : 0] = 0;
+        found = strcmp(link, wanted) == 0;
+    }
+    if (dir)
+        closedir(dir);
+    return found;
+}
+
+struct shared {
+    char text[NOW_TEXT_MAX];
+};
+
+/* What a descriptor of another process is, and has to do with this one. */
+static struct shared shared_by(struct now_threads *t, uint32_t pid, uint32_t number)
+{
+    char path[64], link[NOW_TEXT_MAX - 8];
+    struct now_socket socket;
+    struct shared to = {""};
+    const int own = (int)t->p->pid;
+    snprintf(path, sizeof path, "/proc/%" PRIu32 "/fd/%" PRIu32, pid, number);
+    const ssize_t n = readlink(path, link, sizeof link - 1);
+    link[n > 0 ? n : 0] = 0;
+    if (link[0] == '/')
+        snprintf(to.text, sizeof to.text, " (%s)", link);
+    else if (strncmp(link, "pipe:[", 6) == 0 && has_link(t, link))
+        snprintf(to.text, sizeof to.text, " (a pipe that process %d has open, too)", own);
+    else if (strncmp(link, "pipe:[", 6) == 0)
+        snprintf(to.text, sizeof to.text, " (a pipe)");
+    else if (strncmp(link, "socket:[", 8) == 0) {
+        const bool known = now_socket_find(t, strtoull(link + 8, NULL, 10), &socket);
+        snprintf(link, sizeof link, "socket:[%" PRIu64 "]", known ? socket.peer : 0);
+        if (has_link(t, link))
+            snprintf(to.text, sizeof to.text, " (a socket, of which process %d has the other end)",
+                     own);
+        else
+            snprintf(to.text, sizeof to.text, " (a socket)");
+    }
+    return to;
+}
+
+/* A process that sleeps: in which call. It may be a 32-bit program, whose calls have other numbers. */
+static void tell_sleeper(struct now_threads *t, uint32_t thing, uint32_t pid)
+{
+    struct sample_standing_at at;
+    struct sample_numbers threads = {0};
+    const struct now_call *call;
+    if (!sample_standing_at(pid, pid, &at) || at.call < 0 ||
+        (at.pc <= UINT32_MAX && at.sp <= UINT32_MAX) || !(call = now_call_by_number(at.call)) ||
+        call->kind == NOW_CALL_AGAIN)
+        return;
+    sample_numbers_read(&threads, "/proc/%" PRIu32 "/task", pid);
+    const char *who = threads.count > 1 ? "its first thread " : "";
+    free(threads.number);
+    if (call->kind == NOW_CALL_DESCRIPTOR || call->kind == NOW_CALL_LOCKED)
+        now_state(t->n, thing, "%swaits in %s, descriptor %" PRIu32 "%s", who, call->name,
+                  (uint32_t)at.arg[0], shared_by(t, pid, (uint32_t)at.arg[0]).text);
+    else if (call->kind != NOW_CALL_SLEEP)
+        now_state(t->n, thing, "%swaits in %s", who, call->name);
 }
 
 uint32_t now_other(struct now_threads *t, pid_t pid)
@@ -62,6 +135,8 @@ uint32_t now_other(struct now_threads *t, pid_t pid)
               : state == 'R' ? "runs"
               : state == 'D' ? "waits for a device or a file system"
                              : "sleeps");
+    if (state == 'S')
+        tell_sleeper(t, thing, (uint32_t)pid);
     return thing;
 }
 

@@ -129,7 +129,8 @@ static bool is_hold(const struct now_link *l)
 /* How the trace says it. Several may hold something in a trace, too, and one that gives it back suffices. */
 static char form_of(const struct maker *m, const struct now_link *l)
 {
-    if (l->any && m->circle[l->from] && m->circle[l->from] == m->circle[l->to])
+    const bool loose = l->any || m->n->thing[l->from].brief;
+    if (loose && m->circle[l->from] && m->circle[l->from] == m->circle[l->to])
         return 'l';
     return is_hold(l) ? 'h' : l->any ? 'a' : 'w';
 }

@@ -169,9 +169,29 @@ CASES = {
         """
         MAIN waits in read: read < child_pipe
         descriptor 3 (reading end of a pipe)
-        CHILD 'writer'; sleeps
+        CHILD 'writer'; waits in pause
         MAIN -> reads -> descriptor 3 (reading end of a pipe)
         descriptor 3 (reading end of a pipe) -> has its other end in -> CHILD 'writer'
+        """,
+    ),
+    "two_pipes": (
+        "read",
+        """
+        MAIN waits in read: read < two_pipes
+        descriptor 3 (reading end of a pipe)
+        CHILD 'other'; waits in read, descriptor 5 (a pipe that process PID has open, too)
+        MAIN -> reads -> descriptor 3 (reading end of a pipe)
+        descriptor 3 (reading end of a pipe) -> has its other end in -> CHILD 'other'
+        """,
+    ),
+    "two_ends": (
+        "recvfrom",
+        """
+        MAIN waits in recv: recv < two_ends
+        descriptor 3 (UNIX socket)
+        CHILD 'other'; waits in recvfrom, descriptor 4 (a socket, of which process PID has the other end)
+        MAIN -> receives from -> descriptor 3 (UNIX socket)
+        descriptor 3 (UNIX socket) -> has its other end in -> CHILD 'other'
         """,
     ),
     "own_pipe": (
@@ -186,7 +206,7 @@ CASES = {
         "wait4",
         """
         MAIN waits in wait4: wait4 < await_child
-        CHILD 'worker'; sleeps
+        CHILD 'worker'; waits in pause
         MAIN -> waits for the end of -> CHILD 'worker'
         """,
     ),
@@ -198,7 +218,7 @@ CASES = {
         descriptor 5 (timer); expires in 4.17 d
         descriptor 6 (eventfd); its count is 0
         descriptor 7 (TCP socket 127.0.0.1:PORT, connected to 127.0.0.1:CLIENT)
-        CHILD 'client'; sleeps
+        CHILD 'client'; waits in pause
         MAIN ~> waits to read ~> descriptor 3 (TCP socket 127.0.0.1:PORT, listening)
         MAIN ~> waits to read ~> descriptor 5 (timer)
         MAIN ~> waits to read ~> descriptor 6 (eventfd)
@@ -211,7 +231,7 @@ CASES = {
         """
         MAIN waits in recv: recv < unix_peer
         descriptor 3 (UNIX socket)
-        CHILD 'peer'; sleeps
+        CHILD 'peer'; waits in pause
         MAIN -> receives from -> descriptor 3 (UNIX socket)
         descriptor 3 (UNIX socket) -> has its other end in -> CHILD 'peer'
         """,
@@ -222,7 +242,7 @@ CASES = {
         MAIN waits in poll for any of 2 descriptors: poll < poll_two
         descriptor 0 (reading end of a pipe)
         descriptor 3 (reading end of a pipe); only this process itself has its writing end
-        LOOKER 'python3'; sleeps
+        LOOKER 'python3'
         MAIN ~> waits to read ~> descriptor 0 (reading end of a pipe)
         MAIN ~> waits to read ~> descriptor 3 (reading end of a pipe)
         descriptor 0 (reading end of a pipe) -> has its other end in -> LOOKER 'python3'
@@ -234,7 +254,7 @@ CASES = {
         MAIN waits in select for any of 2 descriptors: select < select_two
         descriptor 0 (reading end of a pipe)
         descriptor 3 (reading end of a pipe); only this process itself has its writing end
-        LOOKER 'python3'; sleeps
+        LOOKER 'python3'
         MAIN ~> waits to read ~> descriptor 0 (reading end of a pipe)
         MAIN ~> waits to read ~> descriptor 3 (reading end of a pipe)
         descriptor 0 (reading end of a pipe) -> has its other end in -> LOOKER 'python3'
@@ -245,7 +265,7 @@ CASES = {
         """
         MAIN waits in flock: flock < file_lock
         descriptor 3 (FILE (deleted))
-        CHILD 'holder'; sleeps
+        CHILD 'holder'; waits in pause
         MAIN -> locks -> descriptor 3 (FILE (deleted))
         descriptor 3 (FILE (deleted)) -> is locked by -> CHILD 'holder'
         """,
@@ -263,7 +283,7 @@ CASES = {
         """
         MAIN waits in fcntl: fcntl < record_lock
         descriptor 3 (FILE (deleted))
-        CHILD 'holder'; sleeps
+        CHILD 'holder'; waits in pause
         MAIN -> locks -> descriptor 3 (FILE (deleted))
         descriptor 3 (FILE (deleted)) -> is locked by -> CHILD 'holder'
         """,
@@ -273,7 +293,7 @@ CASES = {
         """
         MAIN waits in pthread_mutex_lock: pthread_mutex_lock < await_holder
         mutex at ADDRESS (shared memory)
-        CHILD 'holder'; sleeps
+        CHILD 'holder'; waits in pause
         MAIN -> locks -> mutex at ADDRESS (shared memory)
         mutex at ADDRESS (shared memory) -> is held by -> CHILD 'holder'
         """,
@@ -283,7 +303,7 @@ CASES = {
         """
         MAIN waits in pthread_mutex_lock: pthread_mutex_lock < await_holder
         mutex at ADDRESS (shared memory)
-        CHILD 'holder'; sleeps
+        CHILD 'holder'; waits in pause
         MAIN -> locks -> mutex at ADDRESS (shared memory)
         mutex at ADDRESS (shared memory) -> is held by -> CHILD 'holder'
         """,
@@ -314,7 +334,7 @@ CASES = {
         "vfork",
         """
         MAIN waits in vfork until its child ends or executes a program: vfork
-        process NUMBER 'newborn'; sleeps
+        process NUMBER 'newborn'; waits in pause
         MAIN -> waits for -> process NUMBER 'newborn'
         """,
     ),
@@ -322,8 +342,8 @@ CASES = {
         "wait4",
         """
         MAIN waits in wait4: wait4 < any_child
-        process NUMBER 'worker'; sleeps
-        process NUMBER 'worker'; sleeps
+        process NUMBER 'worker'; waits in pause
+        process NUMBER 'worker'; waits in pause
         MAIN ~> waits for the end of ~> process NUMBER 'worker'
         MAIN ~> waits for the end of ~> process NUMBER 'worker'
         """,
@@ -395,6 +415,7 @@ def plain(text, pid, facts):
     text = re.sub(r"process \d+ 'worker'", "process NUMBER 'worker'", text) if text.count("'worker'") > 2 else text
     text = re.sub(r"thread \d+,", "thread NUMBER,", text)
     text = text.replace(os.environ["FIFO"], "FIFO")
+    text = text.replace(f"process {pid} has", "process PID has")
     text = re.sub(r"process \d+ 'newborn'", "process NUMBER 'newborn'", text)
     text = text.replace(f"is stopped by a signal (kill -CONT {pid} lets it go on)", "STOPPED")
     text = re.sub(r"/tmp/hang\w{6}", "FILE", text)
@@ -403,7 +424,7 @@ def plain(text, pid, facts):
         if name in facts:
             text = re.sub(rf"(process |:){facts[name]}\b", name.upper(), text)
             text = text.replace("127.0.0.1PORT", "127.0.0.1:PORT")
-    return re.sub(rf"process {os.getpid()} '[^']*'", "LOOKER 'python3'", text)
+    return re.sub(rf"process {os.getpid()} '[^']*'(; )?.*", r"LOOKER 'python3'\1", text)
 
 
 def summary(text):
@@ -430,15 +451,19 @@ def summary(text):
     return [line.rstrip("; ") for line in lines] + rest, ended
 
 
+def await_state(pid, thread, state):
+    end = time.monotonic() + PATIENCE_S
+    while open(f"/proc/{pid}/task/{thread}/stat").read().rpartition(")")[2].split()[0] != state:
+        if time.monotonic() > end:
+            raise SystemExit(f"thread {thread} of {pid} does not get to state {state}")
+        time.sleep(0.01)
+
+
 def stop(pid):
     """Stops its threads, and waits until all are."""
     os.kill(pid, signal.SIGSTOP)
-    end = time.monotonic() + PATIENCE_S
     for thread in os.listdir(f"/proc/{pid}/task"):
-        while open(f"/proc/{pid}/task/{thread}/stat").read().rpartition(")")[2].split()[0] != "T":
-            if time.monotonic() > end:
-                raise SystemExit(f"thread {thread} does not stop")
-            time.sleep(0.01)
+        await_state(pid, thread, "T")
 
 
 def try_case(graph, hang, case, numbers):
@@ -455,6 +480,8 @@ def try_case(graph, hang, case, numbers):
             facts[key] = int(value)
         wanted = sorted(numbers.get(c, numbers.get(NEWER.get(c))) for c in calls.split())
         await_calls(process.pid, wanted)
+        if "child" in facts:
+            await_state(facts["child"], facts["child"], "S")
         if stopped:
             stop(process.pid)
         seen = subprocess.run([graph, str(process.pid)], stdin=subprocess.DEVNULL, capture_output=True, text=True)

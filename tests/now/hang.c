@@ -338,6 +338,49 @@ static void child_pipe(void)
     status += read(end[0], &byte, 1) == 1;
 }
 
+/* Each waits for what the other one writes. */
+static void two_pipes(void)
+{
+    int to_parent[2], to_child[2];
+    char byte;
+    must(pipe(to_parent) == 0 && pipe(to_child) == 0, "pipe");
+    const pid_t child = fork();
+    must(child >= 0, "fork");
+    if (child == 0) {
+        close(to_parent[0]);
+        close(to_child[1]);
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        prctl(PR_SET_NAME, "other");
+        status += read(to_child[0], &byte, 1) == 1;
+        stay();
+    }
+    close(to_parent[1]);
+    close(to_child[0]);
+    printf("child %d\n", (int)child);
+    ready();
+    status += read(to_parent[0], &byte, 1) == 1;
+}
+
+static void two_ends(void)
+{
+    int end[2];
+    char byte;
+    must(socketpair(AF_UNIX, SOCK_STREAM, 0, end) == 0, "socketpair");
+    const pid_t child = fork();
+    must(child >= 0, "fork");
+    if (child == 0) {
+        close(end[0]);
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        prctl(PR_SET_NAME, "other");
+        status += recv(end[1], &byte, 1, 0) == 1;
+        stay();
+    }
+    close(end[1]);
+    printf("child %d\n", (int)child);
+    ready();
+    status += recv(end[0], &byte, 1, 0) == 1;
+}
+
 static void own_pipe(void)
 {
     int end[2];
@@ -693,6 +736,8 @@ static const struct {
     {"barrier", barrier},
     {"stream", stream},
     {"child_pipe", child_pipe},
+    {"two_pipes", two_pipes},
+    {"two_ends", two_ends},
     {"own_pipe", own_pipe},
     {"await_child", await_child},
     {"epoll", epoll},
