@@ -475,19 +475,42 @@ static int look(struct now_threads *t)
     return rc;
 }
 
+/* Of a process or thread: its letter in /proc; 0: it is gone. */
+static char letter_of(pid_t process, uint64_t thread)
+{
+    char line[512], state;
+    sample_line(line, sizeof line, "/proc/%d/task/%" PRIu64 "/stat", (int)process, thread);
+    const char *after = strrchr(line, ')');
+    return after && sscanf(after + 1, " %c", &state) == 1 ? state : 0;
+}
+
+static bool has_ended(char letter)
+{
+    return letter == 0 || letter == 'Z' || letter == 'X';
+}
+
 void now_threads_again(struct now *n)
 {
+    bool one_lives = false;
     for (uint32_t i = 0; i < n->things; i++) {
         char state[NOW_TEXT_MAX];
         uint64_t switches;
         const struct now_thing *t = &n->thing[i];
-        if (!t->stood || (sample_standing_switches((uint32_t)n->pid, (uint32_t)t->key, &switches) &&
-                          switches == t->switches))
+        if (t->kind != NOW_THREAD || t->forgotten)
+            continue;
+        const bool ended = !one_lives || t->stood ? has_ended(letter_of(n->pid, t->key)) : false;
+        one_lives |= !ended;
+        if (!t->stood ||
+            (!ended && sample_standing_switches((uint32_t)n->pid, (uint32_t)t->key, &switches) &&
+             switches == t->switches))
             continue;
         now_brief(n, i);
         snprintf(state, sizeof state, "%.480s", t->state ? t->state : "waited");
-        now_state(n, i, "%s; it has gone on since", state);
+        now_state(n, i, "%s; it has %s since", state, ended ? "ended" : "gone on");
     }
+    if (!one_lives)
+        now_remark(n, "process %d has ended while it was looked at: not all of it was seen",
+                   (int)n->pid);
 }
 
 void now_look_threads(struct now *n, struct now_process *p)

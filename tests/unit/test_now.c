@@ -108,12 +108,15 @@ static void test_again(void **state)
     now_threads_again(n);
     assert_true(n->thing[0].brief);
     assert_string_equal(n->thing[0].state, "waits; it has gone on since");
+    assert_int_equal(n->remarks, 0);
     now_free(n);
     n = graph(1, ""); /* there is no such thread in this process */
     n->pid = child;
     n->thing[0].stood = true;
     now_threads_again(n);
-    assert_string_equal(n->thing[0].state, "waited; it has gone on since");
+    assert_string_equal(n->thing[0].state, "waited; it has ended since");
+    assert_int_equal(n->remarks, 1);
+    assert_non_null(strstr(n->remark[0], " has ended while it was looked at"));
     n->thing[0].stood = false;
     n->thing[0].brief = false;
     now_threads_again(n);
