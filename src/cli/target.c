@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <gelf.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -227,7 +228,9 @@ enum cli_found cli_target_open(struct cli_target *t, pid_t pid)
     snprintf(name, sizeof name, "/proc/%d/mem", (int)pid);
     t->mem = there ? open(name, O_RDWR | O_CLOEXEC) : -1;
     if (!there || (t->mem < 0 && (errno == ESRCH || errno == ENOENT))) {
-        cli_say(t->name, "there is none; of one that has ended, the trace may be there");
+        cli_say(t->name, kill(pid, 0) == 0
+                             ? "has no memory: it is a thread of the kernel, or has just ended"
+                             : "there is none; of one that has ended, the trace may be there");
         return CLI_FOUND_GONE;
     }
     if (t->mem < 0) {
@@ -263,9 +266,11 @@ void cli_target_none(const struct cli_target *t)
         cli_say(t->name, "is a 32-bit program (%s), which cannot be switched from outside",
                 cli_shown(t->program).text);
     else
-        cli_say(t->name,
-                "is not linked with weft (%s), or with one that cannot be switched from outside",
-                cli_shown(t->program).text);
+        cli_say(
+            t->name,
+            "is not linked with weft (%s), or with one that cannot be switched from outside; weft "
+            "explain %d says what it waits for now",
+            cli_shown(t->program).text, (int)t->pid);
 }
 
 void cli_target_close(struct cli_target *t)

@@ -357,6 +357,10 @@ rm -f ./a.weft*
 # ---- What cannot be ----
 ctl 1 on
 says "$tmp/err" "^weft: process $pid: there is none"
+if [ "$(cat /proc/2/comm 2>/dev/null)" = kthreadd ]; then
+    run 1 "$WEFT" ctl 2 on
+    says "$tmp/err" '^weft: process 2: (has no memory: it is a thread of the kernel|belongs to another user)'
+fi
 run 1 "$WEFT" ctl nowhere on
 says "$tmp/err" '^weft: nowhere: No such file'
 echo no >text
@@ -364,7 +368,7 @@ run 1 "$WEFT" ctl text on
 says "$tmp/err" '^weft: text: is no trace'
 pid=$$
 ctl 1 on
-says "$tmp/err" "is not linked with weft"
+says "$tmp/err" "is not linked with weft .*; weft explain [0-9]+ says what it waits for now"
 for words in '' '1 2 3' "$$ maybe" "$$ off -o x" "$$ on -s 1" "$$ on -o" "$$ on -w x"; do
     # shellcheck disable=SC2086
     run 2 "$WEFT" ctl $words
