@@ -340,6 +340,8 @@ static void tell_several(struct now_threads *t, const struct now_thread *thread)
     else if (watched)
         now_state(t->n, thread->thing, "waits in %s for any of %" PRIu32 " descriptors%s",
                   name_of(thread), watched, limit.text);
+    else if (*limit.text && thread->call->kind != NOW_CALL_EPOLL)
+        now_state(t->n, thread->thing, "sleeps in %s%s", name_of(thread), limit.text);
     else
         now_state(t->n, thread->thing, "waits in %s for no descriptor%s", name_of(thread),
                   limit.text);

@@ -422,6 +422,21 @@ static void tell_files(const struct now_threads *t)
                    other);
 }
 
+/* What Go's threads wait for says nothing of its goroutines, of which there may be any number. */
+static void tell_go(struct now *n)
+{
+    bool go = false;
+    for (uint32_t i = 0; i < n->things && !go; i++)
+        for (uint32_t k = 0; n->thing[i].kind == NOW_THREAD && k < n->thing[i].frames; k++) {
+            const char *function = n->thing[i].frame[k].function;
+            go |= function && (strncmp(function, "runtime.mstart", 14) == 0 ||
+                               strncmp(function, "runtime.schedule", 16) == 0);
+        }
+    if (go)
+        now_remark(n, "This is a Go program: its goroutines are not shown, only its threads; "
+                      "kill -QUIT makes it print them, and ends it");
+}
+
 /* For now_threads_again. */
 static void keep_switches(const struct now_threads *t, const struct now_thread *thread)
 {
@@ -472,6 +487,7 @@ static int look(struct now_threads *t)
             tell_stopped(t, &t->thread[i]);
     if (rc == 0 && !t->p->core)
         now_ends_tell(t);
+    tell_go(t->n);
     return rc;
 }
 

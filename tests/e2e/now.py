@@ -348,6 +348,19 @@ CASES = {
         MAIN ~> waits for the end of ~> process NUMBER 'worker'
         """,
     ),
+    "go": (
+        "pause",
+        """
+        MAIN waits in pause for a signal: pause < runtime.schedule
+        remark This is a Go program: its goroutines are not shown, only its threads; kill -QUIT makes it print them, and ends it
+        """,
+    ),
+    "nap": (
+        "pselect6",
+        """
+        MAIN sleeps in select, at most TIME: select < nap
+        """,
+    ),
     "await_signal": (
         "rt_sigtimedwait",
         """
@@ -416,6 +429,7 @@ def plain(text, pid, facts):
     text = re.sub(r"thread \d+,", "thread NUMBER,", text)
     text = text.replace(os.environ["FIFO"], "FIFO")
     text = text.replace(f"process {pid} has", "process PID has")
+    text = re.sub(r"(in select, at most) .*", r"\1 TIME", text)
     text = re.sub(r"process \d+ 'newborn'", "process NUMBER 'newborn'", text)
     text = text.replace(f"is stopped by a signal (kill -CONT {pid} lets it go on)", "STOPPED")
     text = re.sub(r"/tmp/hang\w{6}", "FILE", text)
