@@ -3,6 +3,7 @@
  * shares with us: reading the process may wait forever (sample/distant.h), and one answer for each piece would take
  * longer than the copying. */
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +21,7 @@ enum {
 
 struct v8_copied {
     struct v8_piece piece[PIECES_MAX];
-    uint32_t pieces;
+    _Atomic uint32_t pieces; /* (a) complete ones, whenever the child is killed */
     uint64_t left_bytes;
     uint64_t word[PIECES_MAX][PIECE / 8];
 };
@@ -39,14 +40,17 @@ static void copy_piece(const struct v8 *v, uint64_t at, uint64_t bytes)
     if (pread(SYMBOLS_WORKER_FILES, head, sizeof head, (off_t)at) != sizeof head ||
         !(head[0] | head[1] | head[2]))
         return;
-    if (c->pieces == PIECES_MAX || weft_monotonic_ns() > v->copy_until_ns) {
+    const uint32_t pieces = atomic_load_explicit(&c->pieces, memory_order_relaxed);
+    if (pieces == PIECES_MAX || weft_monotonic_ns() > v->copy_until_ns) {
         c->left_bytes += bytes;
         return;
     }
-    uint64_t *word = c->word[c->pieces];
+    uint64_t *word = c->word[pieces];
     const ssize_t n = pread(SYMBOLS_WORKER_FILES, word, bytes, (off_t)at);
-    if (n > 0)
-        c->piece[c->pieces++] = (struct v8_piece){at, (uint32_t)((size_t)n / 8), word};
+    if (n <= 0)
+        return;
+    c->piece[pieces] = (struct v8_piece){at, (uint32_t)((size_t)n / 8), word};
+    atomic_store_explicit(&c->pieces, pieces + 1, memory_order_release);
 }
 
 static void copy_all(int fd, void *data)
@@ -58,7 +62,8 @@ static void copy_all(int fd, void *data)
         for (uint64_t at = first; may_be_heap(m) && at >= m->start && at < m->end; at += PIECE)
             copy_piece(v, at, m->end - at < PIECE ? m->end - at : PIECE);
     }
-    symbols_worker_put(fd, &v->copied->pieces, sizeof v->copied->pieces);
+    const char done = 0;
+    symbols_worker_put(fd, &done, sizeof done);
 }
 
 /* ---- Here ---- */
@@ -70,10 +75,22 @@ static int open_memory(const struct now_process *p)
     return open(path, O_RDONLY | O_CLOEXEC);
 }
 
+/* Of a copy that was not finished: what may be heap and is not in it. */
+static uint64_t bytes_left(const struct v8 *v)
+{
+    uint64_t all = 0, copied = 0;
+    for (uint32_t i = 0; i < v->p->mappings; i++)
+        if (may_be_heap(&v->p->mapping[i]))
+            all += v->p->mapping[i].end - v->p->mapping[i].start;
+    for (uint32_t i = 0; i < v->pieces; i++)
+        copied += v->piece[i].words * UINT64_C(8);
+    return all > copied ? all - copied : 1;
+}
+
 bool v8_copy(struct v8 *v)
 {
     struct symbols_worker w = {0};
-    uint32_t done;
+    char done;
     v8_forget(v);
     void *room = mmap(NULL, sizeof *v->copied, PROT_READ | PROT_WRITE,
                       MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -84,11 +101,12 @@ bool v8_copy(struct v8 *v)
     const struct symbols_worker_options o = {.aside = true, .keep = {mem, -1}};
     bool ok = mem < 0 || symbols_worker_start(&w, &o, copy_all, v) == 0;
     const int64_t left_ms = (v->copy_until_ns - weft_monotonic_ns()) / 1000000;
-    if (mem >= 0 && ok &&
-        symbols_worker_get(w.fd, &done, sizeof done, left_ms > 0 ? (int)left_ms + 100 : 100)) {
+    if (mem >= 0 && ok) {
+        const bool all =
+            symbols_worker_get(w.fd, &done, sizeof done, left_ms > 0 ? (int)left_ms + 100 : 100);
         v->piece = v->copied->piece;
-        v->pieces = done;
-        v->left_bytes = v->copied->left_bytes;
+        v->pieces = atomic_load_explicit(&v->copied->pieces, memory_order_acquire); /* (a) */
+        v->left_bytes = all ? v->copied->left_bytes : bytes_left(v);
     }
     if (w.pid > 0)
         symbols_worker_stop(&w);

@@ -11,11 +11,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "now/look.h"
 #include "now/now.h"
+#include "now/v8.h"
 #include "sample/standing.h"
 
 /* Things are numbered; a link is "from-to", with "~" instead of "-" if any one of several suffices, and "!" if the first one
@@ -210,11 +213,47 @@ static void test_refused(void **state)
     }
 }
 
+/* A heap so large that it is not copied in time: what was copied until then counts, and the rest is known. */
+static void test_large_heap(void **state)
+{
+    enum { PIECE = 1 << 18 };
+    char *room = mmap(NULL, 2 * PIECE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    (void)state;
+    assert_ptr_not_equal(room, MAP_FAILED);
+    const uint64_t at = ((uint64_t)(uintptr_t)room + PIECE - 1) & ~(uint64_t)(PIECE - 1);
+    memset((void *)(uintptr_t)at, 1, PIECE);
+    struct now_mapping mapping[2] = {
+        {.start = at, .end = at + PIECE, .readable = true, .path = (char[]){""}},
+        {.start = UINT64_C(1) << 50,
+         .end = UINT64_C(1) << 60,
+         .readable = true,
+         .path = (char[]){""}},
+    };
+    struct now_process p = {.pid = getpid(), .thread = getpid(), .mapping = mapping, .mappings = 2};
+    struct v8 v = {.p = &p};
+    for (int64_t s = 1; s <= 64 && v.pieces == 0;
+         s *= 2) { /* on a busy machine one is not enough */
+        v.copy_until_ns = weft_monotonic_ns() + s * 1000000000;
+        assert_true(v8_copy(&v));
+    }
+    print_message("%u pieces, %llu bytes left\n", (unsigned)v.pieces,
+                  (unsigned long long)v.left_bytes);
+    assert_int_equal(v.pieces, 1);
+    assert_int_equal(v.piece[0].at, at);
+    assert_int_equal(v.piece[0].words, PIECE / 8);
+    assert_int_equal(v.piece[0].word[1], UINT64_C(0x0101010101010101));
+    assert_true(v.left_bytes == mapping[1].end - mapping[1].start);
+    v8_forget(&v);
+    munmap(room, 2 * PIECE);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_cycles), cmocka_unit_test(test_long),    cmocka_unit_test(test_links),
-        cmocka_unit_test(test_texts),  cmocka_unit_test(test_refused), cmocka_unit_test(test_again),
+        cmocka_unit_test(test_cycles),     cmocka_unit_test(test_long),
+        cmocka_unit_test(test_links),      cmocka_unit_test(test_texts),
+        cmocka_unit_test(test_refused),    cmocka_unit_test(test_again),
+        cmocka_unit_test(test_large_heap),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
