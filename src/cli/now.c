@@ -157,6 +157,14 @@ static void push_links(struct teller *t, uint32_t thing, unsigned depth)
     free(link);
 }
 
+/* It is the only link of its thing. */
+static bool is_alone(const struct now *n, uint32_t link)
+{
+    const uint32_t from = n->link[link].from;
+    return (link == 0 || n->link[link - 1].from != from) &&
+           (link + 1 == n->links || n->link[link + 1].from != from);
+}
+
 static void print_tree(struct teller *t, uint32_t root, uint32_t more, unsigned indent)
 {
     print_thing(t, root, NULL, more, indent);
@@ -167,7 +175,8 @@ static void print_tree(struct teller *t, uint32_t root, uint32_t more, unsigned 
         const struct now_link *l = &t->n->link[s.link];
         const unsigned depth = s.depth < DEPTH_MAX ? s.depth : DEPTH_MAX;
         char how[96];
-        snprintf(how, sizeof how, "%s%s", l->how, l->any ? " (any of)" : "");
+        snprintf(how, sizeof how, "%s%s", l->how,
+                 l->any && !is_alone(t->n, s.link) ? " (any of)" : "");
         print_thing(t, l->to, how, s.more, indent + depth * INDENT);
         if (!t->told[l->to] && waits(t->n, l->to))
             push_links(t, l->to, s.depth + 1);

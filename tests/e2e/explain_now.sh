@@ -44,6 +44,16 @@ equal 'each waits' 4 "$(json "$tmp/out" 'len({l["from"] for l in d["links"]})')"
 run 0 env COLUMNS=60 "$WEFT" explain "$pid"
 release
 
+# Any of several, or only one
+hang poll_one
+wait_for seen 'waits in poll'
+run 0 "$WEFT" explain "$pid"
+says "$tmp/out" ' waits to read descriptor [0-9]+ \(reading end of a pipe\): only this process'
+release
+hang any_child
+wait_for seen 'waits for the end of (any of) process .* 1 more'
+release
+
 # No deadlock: what waits, and nothing more
 hang join
 wait_for seen 'another thread must signal it'

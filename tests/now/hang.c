@@ -484,6 +484,15 @@ static void poll_two(void)
     status += poll(p, 3, -1);
 }
 
+static void poll_one(void)
+{
+    int end[2];
+    must(pipe(end) == 0, "pipe");
+    struct pollfd p = {.fd = end[0], .events = POLLIN};
+    ready();
+    status += poll(&p, 1, -1);
+}
+
 static void select_two(void)
 {
     int end[2];
@@ -781,6 +790,7 @@ static const struct {
     {"epoll", epoll},
     {"unix_peer", unix_peer},
     {"poll_two", poll_two},
+    {"poll_one", poll_one},
     {"select_two", select_two},
     {"file_lock", file_lock},
     {"sleeps", sleeps},
