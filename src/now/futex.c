@@ -544,7 +544,9 @@ static void tell_lock(struct now_threads *t, uint32_t lock, const struct futex *
     case SEMAPHORE:
         value = is_musl(t) ? 0 : sizeof(long) == 8 ? words[0] : words[0] >> 1;
         now_state(t->n, lock, "its value is %" PRIu32 "%s", value,
-                  value ? "" : ": another thread must post it");
+                  value       ? ""
+                  : f->shared ? ": another thread or process must post it"
+                              : ": another thread must post it");
         break;
     case BARRIER: /* in, current_round, count */
         if (words[2] && words[0] >= words[1] && words[0] - words[1] < words[2])

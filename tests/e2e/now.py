@@ -127,6 +127,14 @@ CASES = {
         MAIN -> waits for -> semaphore tickets
         """,
     ),
+    "shared_semaphore": (
+        "futex",
+        """
+        MAIN waits in sem_wait: sem_wait < take_ticket
+        semaphore shared_tickets; its value is 0: another thread or process must post it
+        MAIN -> waits for -> semaphore shared_tickets
+        """,
+    ),
     "rwlock": (
         "futex futex",
         """

@@ -241,12 +241,18 @@ static NOINLINE void *take_ticket(void *sem)
     return NULL;
 }
 
-static sem_t tickets;
+static sem_t tickets, shared_tickets;
 
 static void semaphore(void)
 {
     sem_init(&tickets, 0, 0);
     take_ticket(&tickets);
+}
+
+static void shared_semaphore(void)
+{
+    sem_init(&shared_tickets, 1, 0);
+    take_ticket(&shared_tickets);
 }
 
 static pthread_rwlock_t table = PTHREAD_RWLOCK_INITIALIZER;
@@ -778,6 +784,7 @@ static const struct {
     {"orphan", orphan},
     {"join", join},
     {"semaphore", semaphore},
+    {"shared_semaphore", shared_semaphore},
     {"rwlock", rwlock},
     {"readers", readers},
     {"barrier", barrier},
