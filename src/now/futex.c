@@ -16,6 +16,7 @@
 
 #include "base/clock.h"
 #include "now/threads.h"
+#include "sample/proc.h"
 
 enum { PID_MOST = 1 << 22 }; /* the kernel's limit of a thread's number */
 
@@ -478,6 +479,15 @@ static long process_of(const struct now_threads *t, uint64_t thread)
     return process;
 }
 
+static long parent_of(const struct now_threads *t)
+{
+    char line[512];
+    long parent = -1;
+    sample_line(line, sizeof line, "/proc/%d/stat", (int)t->p->pid);
+    const char *after = strrchr(line, ')');
+    return after && sscanf(after + 1, " %*c %ld", &parent) == 1 ? parent : -1;
+}
+
 /* The owner of a mutex is none of the threads that were looked at. */
 static void tell_distant_owner(struct now_threads *t, uint32_t lock, const struct futex *f)
 {
@@ -486,6 +496,12 @@ static void tell_distant_owner(struct now_threads *t, uint32_t lock, const struc
         now_state(t->n, lock, "thread %" PRIu64 ", which has just begun, holds it", f->owner);
     else if (process > 0 && f->shared)
         now_link(t->n, lock, now_other(t, (pid_t)process), false, "is held by");
+    else if (process > 0 && process == parent_of(t))
+        now_state(t->n, lock,
+                  "thread %" PRIu64
+                  " of process %ld held it when this process was forked from that "
+                  "one: nobody here can unlock it",
+                  f->owner, process);
     else if (process < 0 && f->shared)
         now_state(t->n, lock, "thread %" PRIu64 " of another process holds it", f->owner);
     else

@@ -19,6 +19,21 @@ if unshare -m mount -t tmpfs none /usr/lib/debug 2>/dev/null; then
     cat "$tmp/out"
 fi
 
+# A lock that a thread had when its process was forked
+mkfifo "$tmp/words"
+exec {words}<>"$tmp/words"
+"$NOW/hang" forked >&"$words" &
+parent=$!
+read -r _ child <&"$words"
+child_waits() {
+    [ "$(cut -d' ' -f1 "/proc/$child/syscall")" = "$("$NOW/hang" calls | sed -n 's/^futex //p')" ]
+}
+wait_for child_waits
+run 0 "$NOW/graph" "$child"
+says "$tmp/out" "mutex log_lock; thread [0-9]+ of process $parent held it when this process was forked from that one: nobody here can unlock it$"
+kill -9 "$parent"
+wait "$parent" || :
+
 # In another namespace threads have other numbers, and so have the owners of locks.
 if unshare -pf --mount-proc true 2>/dev/null; then
     mkfifo "$tmp/never" "$tmp/said"

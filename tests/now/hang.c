@@ -196,6 +196,33 @@ static void own_futex(void)
     status++;
 }
 
+/* A child of fork has a copy of a lock that a thread has that it does not have itself. */
+static void *keep_log(void *nothing)
+{
+    pthread_mutex_lock(&log_lock);
+    pthread_barrier_wait(&both);
+    pause();
+    return nothing;
+}
+
+static void forked(void)
+{
+    pthread_barrier_init(&both, NULL, 2);
+    start(keep_log, NULL, NULL);
+    pthread_barrier_wait(&both);
+    const pid_t child = fork();
+    must(child >= 0, "fork");
+    if (child == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY);
+        status += pthread_mutex_lock(&log_lock);
+        _exit(1);
+    }
+    printf("child %d\n", (int)child);
+    ready();
+    pause();
+}
+
 static void *die_with_lock(void *lock)
 {
     pthread_mutex_lock(lock);
@@ -781,6 +808,7 @@ static const struct {
     {"inherit", inherit},
     {"refused", refused},
     {"own_futex", own_futex},
+    {"forked", forked},
     {"orphan", orphan},
     {"join", join},
     {"semaphore", semaphore},
