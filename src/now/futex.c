@@ -505,7 +505,8 @@ static void tell_distant_owner(struct now_threads *t, uint32_t lock, const struc
     else if (process < 0 && f->shared)
         now_state(t->n, lock, "thread %" PRIu64 " of another process holds it", f->owner);
     else
-        now_state(t->n, lock, "thread %" PRIu64 ", which has ended, did not unlock it", f->owner);
+        now_state(t->n, lock, "thread %" PRIu64 ", which %s, did not unlock it", f->owner,
+                  process < 0 && !t->p->core ? "this process does not have" : "has ended");
 }
 
 /* The owner is a thread of this process, of another one, or has ended. */
