@@ -128,6 +128,12 @@ void explore_window_set(struct weft_explorer *e, unsigned pane, struct explore_w
     if (wanted != span) {
         double middle = w.from + span / 2;
         w.from = middle - wanted / 2;
+        if (wanted < span &&
+            wanted >= b.end - b.begin) { /* all of the trace stays visible that was */
+            w.from = shown.from <= b.begin && w.from > b.begin ? b.begin : w.from;
+            double first = b.end - wanted;
+            w.from = shown.to >= b.end && w.from < first ? first : w.from;
+        }
         w.to = w.from + wanted;
     }
     w = bring_inside(&b, w, margin);
@@ -234,25 +240,6 @@ void explore_window_shift(struct weft_explorer *e, unsigned pane, struct explore
     explore_moved(e);
 }
 
-void explore_window_link(struct weft_explorer *e, bool linked)
-{
-    if (e->is_free == !linked)
-        return;
-    if (linked) {
-        struct explore_window w = e->pane[e->active].view.window;
-        double first = e->pane[0].view.window.from;
-        for (unsigned i = 0; i < e->panes; i++)
-            e->pane[i].view.offset = e->pane[i].view.window.from - first;
-        e->window = (struct explore_window){first, first + (w.to - w.from)};
-    } else {
-        for (unsigned i = 0; i < e->panes; i++)
-            e->pane[i].view.window = explore_window_get(e, i);
-    }
-    e->is_free = !linked;
-    explore_window_settle(e);
-    explore_moved(e);
-}
-
 /* Whether everything is shown, or what the first view shows. */
 static bool shows(const struct weft_explorer *e, bool first)
 {
@@ -272,6 +259,29 @@ static void show(struct weft_explorer *e, bool first)
         struct bounds b = find_bounds(e, i);
         put(e, i, (struct explore_window){first ? b.first_from : b.fit_from, b.fit_to});
     }
+}
+
+void explore_window_link(struct weft_explorer *e, bool linked)
+{
+    if (e->is_free == !linked)
+        return;
+    if (linked) {
+        struct explore_window w = e->pane[e->active].view.window;
+        double first = e->pane[0].view.window.from;
+        for (unsigned i = 0; i < e->panes; i++)
+            e->pane[i].view.offset = e->pane[i].view.window.from - first;
+        e->window = (struct explore_window){first, first + (w.to - w.from)};
+    } else {
+        for (unsigned i = 0; i < e->panes; i++)
+            e->pane[i].view.window = explore_window_get(e, i);
+    }
+    const bool first = !linked && shows(e, true), all = !linked && shows(e, false);
+    e->is_free = !linked;
+    if (first || all)
+        show(e, first); /* of each as much as there is of it */
+    else
+        explore_window_settle(e);
+    explore_moved(e);
 }
 
 bool explore_window_is_fit(const struct weft_explorer *e)

@@ -582,6 +582,41 @@ static void panes_are_linked_or_free(void **state)
     weft_explorer_free(e);
 }
 
+/* Whether all of a trace can be seen. */
+static void assert_is_whole(const struct weft_explorer *e, unsigned pane)
+{
+    struct explore_window w = explore_window_get(e, pane);
+    if (w.from > 0.5 || w.to < e->pane[pane].end - 0.5)
+        fail_msg("pane %u: %f to %f is visible of %f", pane, w.from, w.to, e->pane[pane].end);
+}
+
+/* Of a short trace beside a long one that began earlier, all is seen when the axes are freed. */
+static void freed_axes_show_each_trace(void **state)
+{
+    (void)state;
+    struct weft_explorer *e = explorer(1);
+    struct weft_model *m = make_model(PROMISES / 10);
+    struct weft_scene *s;
+    assert_int_equal(weft_scene_new(&s, m, false, NULL, NULL), 0);
+    assert_int_equal(weft_explorer_add(e, s, m, "short"), 0);
+    for (int moved = 0; moved < 2; moved++) {
+        weft_explorer_go(e, "offset.2=-5000000&from=0&to=1");
+        assert_true(weft_explorer_key(e, "0", 0));
+        assert_non_null(weft_explorer_draw(e));
+        if (moved)
+            assert_true(weft_explorer_key(e, "}", 0));
+        assert_true(weft_explorer_key(e, "l", 0));
+        assert_non_null(weft_explorer_draw(e));
+        assert_is_whole(e, 1);
+        if (!moved) {
+            assert_is_whole(e, 0);
+            assert_true(explore_window_is_fit(e));
+        }
+        assert_true(weft_explorer_key(e, "l", 0));
+    }
+    weft_explorer_free(e);
+}
+
 /* Begins that much after the year 2001. */
 static struct weft_model *model_at(int64_t after_ns)
 {
@@ -1877,6 +1912,7 @@ int main(void)
         cmocka_unit_test(arrows_say_what_they_mean),
         cmocka_unit_test(the_path_is_shown_when_asked_for),
         cmocka_unit_test(panes_are_linked_or_free),
+        cmocka_unit_test(freed_axes_show_each_trace),
         cmocka_unit_test(the_same_moment_is_at_the_same_place),
         cmocka_unit_test(reading_again_keeps_the_clock),
         cmocka_unit_test(dates_are_right),
