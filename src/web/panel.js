@@ -128,7 +128,8 @@ function openMenu(menu, button, items) {
   button.setAttribute("aria-expanded", "true");
   const below = button.getBoundingClientRect();
   menu.style.top = `${below.bottom + 4}px`;
-  menu.style.right = `${Math.max(4, document.documentElement.clientWidth - below.right)}px`;
+  const room = document.documentElement.clientWidth;
+  menu.style.right = `${Math.max(4, Math.min(room - below.right, room - menu.offsetWidth - 4))}px`;
   menu.querySelector("button")?.focus();
 }
 

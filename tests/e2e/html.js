@@ -306,6 +306,13 @@ async function phone() {
   await tap("ARP query");
   check("what was closed stays closed", !await side());
   equal("nothing is wider than the screen", 390, await page.evaluate(() => document.documentElement.scrollWidth));
+  for (const name of ["legend", "counters", ""]) {
+    const id = name ? `${name}-menu` : "menu";
+    await page.locator(`#${name || "menu"}-button`).tap();
+    const box = await page.locator(`#${id}`).boundingBox();
+    check(`all of #${id} is on the screen`, box.x >= 0 && box.x + box.width <= 390, box);
+    await page.locator(`#${name || "menu"}-button`).tap();
+  }
   await page.context().close();
 }
 
