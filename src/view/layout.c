@@ -317,10 +317,13 @@ static int find_awaited(struct weft_layout *l, const struct weft_model *m)
         return WEFT_E_NOMEM;
     for (uint32_t i = 0; i < m->interactions; i++) {
         const struct weft_interaction *x = &m->interaction[i];
-        if (x->kind == WEFT_WAITS && !x->replaced && x->other != WEFT_ROOT &&
-            x->actor != x->other && m->promise[x->other].outcome == WEFT_PENDING &&
-            m->promise[weft_model_final(m, x->actor)].outcome == WEFT_PENDING)
-            l->awaited[x->other / 8] |= (uint8_t)(1u << (x->other % 8));
+        if (x->kind != WEFT_WAITS || x->replaced || x->other == WEFT_ROOT || x->actor == x->other ||
+            m->promise[x->other].outcome != WEFT_PENDING ||
+            m->promise[weft_model_final(m, x->actor)].outcome != WEFT_PENDING)
+            continue;
+        l->awaited[x->other / 8] |= (uint8_t)(1u << (x->other % 8));
+        if (x->actor != WEFT_ROOT && m->promise[x->actor].outcome == WEFT_PENDING)
+            l->awaited[x->actor / 8] |= (uint8_t)(1u << (x->actor % 8));
     }
     return 0;
 }

@@ -94,8 +94,8 @@ static inline int64_t weft_layout_line(const struct weft_layout *l, const struct
     return older && !older->quiet ? older->line_ns : weft_layout_start(l, p);
 }
 
-/* True if a promise hangs: it is pending, and another pending promise waits for it. Its line goes on to the end of the
- * trace, beyond its last sign of life. */
+/* True if a promise hangs: it is pending, and waits for another pending promise, or that one for it. Its line goes on to
+ * the end of the trace, beyond its last sign of life. */
 static inline bool weft_layout_awaited(const struct weft_layout *l, uint32_t promise)
 {
     return l->awaited[promise / 8] >> (promise % 8) & 1;

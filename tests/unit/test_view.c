@@ -154,6 +154,31 @@ static void a_simplified_bind_hangs_under_what_it_read(void **state)
     weft_model_free(m);
 }
 
+/* Where the line of a promise ends. */
+static int64_t line_end(const struct weft_scene *s, uint64_t id)
+{
+    return weft_layout_end(s->l, s->m, weft_model_find(s->m, id));
+}
+
+/* Who waits for what is never resolved is seen to the end, as is what it waits for. */
+static void what_waits_to_the_end_is_drawn_to_the_end(void **state)
+{
+    (void)state;
+    struct weft_model *m =
+        BUILD(creates(0, LOOP, 1, TASK), creates(0, 1, 2, TASK), try_read(5, 1, 2),
+              creates(6, LOOP, 3, TASK), creates(7, LOOP, 4, TASK), creates(7, LOOP, 5, TASK),
+              try_read(8, 4, 5), fulfills(20, LOOP, 5), creates(30, LOOP, 6, TASK),
+              fulfills(100, LOOP, 6));
+    struct weft_scene *s = lay_out(m, false);
+    assert_int_equal(line_end(s, 1), 100);
+    assert_int_equal(line_end(s, 2), 100);
+    assert_int_equal(line_end(s, 3), 6); /* waits for nothing: its last sign of life */
+    assert_int_equal(line_end(s, 4), 8);
+    assert_int_equal(line_end(s, 5), 20);
+    weft_scene_free(s);
+    weft_model_free(m);
+}
+
 static uint64_t random_state;
 
 static uint64_t random_below(uint64_t limit)
@@ -1587,6 +1612,7 @@ int main(void)
         cmocka_unit_test(rows_are_used_again),
         cmocka_unit_test(what_it_becomes_goes_on_in_its_row),
         cmocka_unit_test(a_simplified_bind_hangs_under_what_it_read),
+        cmocka_unit_test(what_waits_to_the_end_is_drawn_to_the_end),
         cmocka_unit_test(random_traces_are_laid_out),
         cmocka_unit_test(pictures_of_millions_are_bounded),
         cmocka_unit_test(out_of_range),
