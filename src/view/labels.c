@@ -127,25 +127,38 @@ static void write_labels(struct writing *w, uint32_t promise, int32_t x0, int32_
     put_reason(w, promise);
 }
 
+/* From where on a text with that baseline is right of the names of groups. *head: the first of these that is not above
+ * it; texts are asked for downwards. */
+static int32_t beside_heads(const struct canvas *c, uint32_t *head, int32_t baseline)
+{
+    const struct weft_group_head *h = c->g->head;
+    const int32_t top = baseline - c->font, bottom = baseline + c->font / 5;
+    int32_t x = c->x0;
+    while (*head < c->g->heads && h[*head].y1 <= top)
+        ++*head;
+    for (uint32_t i = *head; i < c->g->heads && h[i].y0 < bottom; i++)
+        x = x > h[i].x1 ? x : h[i].x1;
+    return x;
+}
+
 uint32_t view_labels_write(struct canvas *c, struct names *names)
 {
     const struct weft_layout *l = c->l;
-    uint32_t written = 0;
-    int32_t next = c->x0;
+    uint32_t written = 0, head = 0;
+    int32_t next = c->x0, from = c->x0;
     for (uint32_t i = 0; i < c->shapes; i++) {
         const struct shape *s = &c->shape[i];
         int32_t height = canvas_row_height(c, s->at), above = height - 11 * PX;
+        above = above < 2 * PX ? 2 * PX : above > 4 * PX ? 4 * PX : above;
         if (i == 0 || s->at != s[-1].at)
-            next = c->x0;
-        if (height < c->row_height_text)
+            next = from = beside_heads(c, &head, canvas_row_y(c, s->at) - above);
+        if (height < c->row_height_text || (s->x1 < from && from > c->x0))
             continue;
-        int32_t x0 = s->x0 < c->x0 ? c->x0 : s->x0;
+        int32_t x0 = s->x0 < from ? from : s->x0;
         struct writing w = {.c = c,
                             .at = s->at,
                             .y = canvas_row_y(c, s->at),
-                            .above = above < 2 * PX   ? 2 * PX
-                                     : above > 4 * PX ? 4 * PX
-                                                      : above,
+                            .above = above,
                             .promise = l->spans[s->span],
                             .names = names,
                             .next = x0 + PX > next ? x0 + PX : next,

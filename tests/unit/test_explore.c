@@ -1717,6 +1717,36 @@ static void groups_have_rows_of_their_own(void **state)
     weft_explorer_free(e);
 }
 
+/* Where the name of a group is, no other name is. */
+static void names_stay_beside_those_of_groups(void **state)
+{
+    (void)state;
+    struct weft_explorer *e = explorer(1);
+    const struct explore_pane *p = &e->pane[0];
+    unsigned names = 0, heads = 0;
+    for (int i = 0; i < 4; i++) {
+        assert_true(weft_explorer_go(e, i % 2 ? "search=special&group=search" : "group=label"));
+        weft_explorer_resize(e, WIDTH, i < 2 ? HEIGHT : 3 * HEIGHT);
+        const struct weft_drawlist *list = weft_explorer_draw(e);
+        assert_non_null(list);
+        heads += p->geometry.heads;
+        for (uint32_t d = 0; d < list->draws; d++) {
+            const struct weft_draw *t = &list->draw[d];
+            if (t->op != WEFT_DRAW_TEXT || t->promise == WEFT_NONE)
+                continue;
+            names++;
+            for (uint32_t k = 0; k < p->geometry.heads; k++) {
+                const struct weft_group_head *h = &p->geometry.head[k];
+                if (t->x0 < h->x1 && t->y0 > h->y0 && t->y0 - t->size / 2 < h->y1)
+                    fail_msg("%.*s at %d, %d, beside a head from %d to %d, up to %d", (int)t->count,
+                             list->texts + t->first, t->x0, t->y0, h->y0, h->y1, h->x1);
+            }
+        }
+    }
+    assert_true(heads >= 4 && names > 20);
+    weft_explorer_free(e);
+}
+
 static void keys_group_hide_and_pin(void **state)
 {
     (void)state;
@@ -1890,6 +1920,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(groups_have_rows_of_their_own),
+        cmocka_unit_test(names_stay_beside_those_of_groups),
         cmocka_unit_test(keys_group_hide_and_pin),
         cmocka_unit_test(grouping_and_hiding_can_be_undone),
         cmocka_unit_test(readable_rows_scroll),
