@@ -221,7 +221,8 @@ static int32_t draw_name(struct canvas *c, uint32_t counter, const int64_t *valu
     return end - width;
 }
 
-static void draw_strip(struct canvas *c, uint32_t scale, int32_t y0)
+/* more: how many strips there is no room for, said in the last one. */
+static void draw_strip(struct canvas *c, uint32_t scale, int32_t y0, uint32_t more)
 {
     const struct weft_model *m = c->m;
     const struct weft_scale *s = &m->scale[scale];
@@ -246,8 +247,11 @@ static void draw_strip(struct canvas *c, uint32_t scale, int32_t y0)
         end = full ? end : begin - NAME_GAP;
         drawn++;
     }
-    char max[24];
+    char max[80];
     int n = snprintf(max, sizeof max, "%" PRId64, s->max);
+    if (more)
+        n += snprintf(max + n, sizeof max - (size_t)n, "; no room for %u more strip%s", more,
+                      more == 1 ? "" : "s");
     canvas_text_apart(c, WEFT_INK_FAINT_TEXT, c->font_small, c->x0,
                       y0 + canvas_scaled(c, NAME_HEIGHT) + PX, end - c->x0, max, (size_t)n);
 }
@@ -258,6 +262,6 @@ void canvas_draw_counters(struct canvas *c, int32_t y0, int32_t height)
     uint32_t fit = c->counter_strip ? (uint32_t)(height / c->counter_strip) : 0;
     n = n < fit ? n : fit;
     for (uint32_t i = 0; i < n; i++)
-        draw_strip(c, scale[i], y0 + (int32_t)i * c->counter_strip);
+        draw_strip(c, scale[i], y0 + (int32_t)i * c->counter_strip, i + 1 == n ? all - n : 0);
     c->left_out.scales = all - n;
 }

@@ -15,6 +15,7 @@ enum {
     REGION_NAMES = 8 * PX, /* above the rows, where it says "sleeping" */
     ROWS_MIN_HEIGHT = 48 * PX,
     COUNTERS_SHARE = 3, /* counters get at most 1/3 of the height */
+    COUNTERS_LEAST = 6, /* however many rows there are, low strips get up to 1/6 */
     STRIPS_SHARE = 4,   /* and strips of samples at most 1/4 */
     /* A picture without a given height has room for this many rows; if there are more, they are squeezed. */
     ROWS_MAX = 140,
@@ -56,6 +57,14 @@ static uint32_t fit_strips(const struct canvas *c, int32_t room, int64_t rows)
     return strips < fit ? strips : fit;
 }
 
+/* How much height counters get at least if all strips, of which there are that many, are low. */
+static int32_t least_counters(const struct canvas *c, int32_t room, int32_t strips)
+{
+    const int32_t one = canvas_scaled(c, COUNTER_STRIP_MIN), most = room / COUNTERS_LEAST;
+    const int32_t all = strips * one < most ? strips * one : most;
+    return all > one ? all : one;
+}
+
 /* How much of a given height is left for the rows. */
 static int32_t divide_height(struct canvas *c, int32_t room, uint32_t *strips, int32_t *counters,
                              int32_t *legend)
@@ -65,7 +74,8 @@ static int32_t divide_height(struct canvas *c, int32_t room, uint32_t *strips, i
     room -= *legend;
     *strips = fit_strips(c, room, rows);
     room -= (int32_t)*strips * canvas_strip_height(c);
-    int32_t most = share(room, rows, canvas_scaled(c, COUNTER_STRIP_MIN), COUNTERS_SHARE);
+    const int32_t strips_of_counters = *counters ? *counters / c->counter_strip : 0;
+    int32_t most = share(room, rows, least_counters(c, room, strips_of_counters), COUNTERS_SHARE);
     if (*counters > most)
         *counters = canvas_counters_fit(c, most);
     *counters = *counters <= room - ROWS_MIN_HEIGHT ? *counters : 0;

@@ -1396,6 +1396,35 @@ static void counters_can_be_switched_off(void **state)
     weft_model_free(m);
 }
 
+/* Many rows leave counters low strips; where there is no room for all, the last strip says so. */
+static void counters_beside_many_rows(void **state)
+{
+    (void)state;
+    enum { ROWS = 300 };
+    struct weft_event ev[ROWS + 4];
+    for (uint64_t i = 0; i < ROWS; i++)
+        ev[i] = creates(i, LOOP, i + 1, TASK);
+    ev[ROWS] = counter(500, 1, 5, "queue");
+    ev[ROWS + 1] = counter(600, 1, 50000, "bytes");
+    ev[ROWS + 2] = counter(700, 1, 7, "clients");
+    ev[ROWS + 3] = fulfills(1000, LOOP, 1);
+    struct weft_model *m = build(ev, ROWS + 4);
+    struct weft_viewport vp = whole();
+    vp.height_px = 700;
+    struct weft_drawlist list = draw(m, vp);
+    assert_true(has_text(&list, "queue 5"));
+    assert_true(has_text(&list, "bytes 50000"));
+    assert_true(has_text(&list, "clients 7"));
+    weft_drawlist_fini(&list);
+    vp.height_px = 220;
+    list = draw(m, vp);
+    assert_true(has_text(&list, "bytes 50000"));
+    assert_false(has_text(&list, "queue 5"));
+    assert_true(has_text(&list, "50000; no room for 2 more strips"));
+    weft_drawlist_fini(&list);
+    weft_model_free(m);
+}
+
 /* Where the first line of a counter begins, and how high it is there. */
 static const struct weft_point *first_point(const struct weft_drawlist *list, enum weft_ink ink)
 {
@@ -1640,6 +1669,7 @@ int main(void)
         cmocka_unit_test(a_burst_in_an_hour_of_silence),
         cmocka_unit_test(times_may_run_backwards),
         cmocka_unit_test(counters_can_be_switched_off),
+        cmocka_unit_test(counters_beside_many_rows),
         cmocka_unit_test(counters_of_a_wrapped_ring),
         cmocka_unit_test(texts_have_the_size_asked_for),
         cmocka_unit_test(a_range_says_how_long_it_is),
