@@ -97,8 +97,9 @@ void explore_reveal(struct weft_explorer *e)
 
 struct explore_window explore_life(const struct explore_pane *p, uint32_t promise)
 {
-    const struct weft_promise *x = &p->model->promise[promise];
-    return (struct explore_window){(double)weft_layout_line(p->scene->l, x), (double)x->end_ns};
+    const struct weft_layout *l = p->scene->l;
+    return (struct explore_window){(double)weft_layout_line(l, &p->model->promise[promise]),
+                                   (double)weft_layout_end(l, p->model, promise)};
 }
 
 void explore_zoom_to(struct weft_explorer *e, unsigned pane, struct explore_window w)

@@ -534,6 +534,21 @@ static void the_path_is_shown_when_asked_for(void **state)
     weft_explorer_free(e);
 }
 
+/* Of what still waits when the trace ends, all is seen. */
+static void what_waits_is_shown_to_the_end(void **state)
+{
+    (void)state;
+    struct weft_explorer *e = explorer(1);
+    const uint32_t waits = by_id(e, 0, PROMISES - 5);
+    assert_int_equal(e->pane[0].model->promise[waits].outcome, WEFT_PENDING);
+    weft_explorer_select(e, 0, waits);
+    assert_true(weft_explorer_key(e, "f", 0));
+    struct explore_window w = explore_window_get(e, 0);
+    if (w.from < LIFE || w.to < e->pane[0].end)
+        fail_msg("%f to %f of %f", w.from, w.to, e->pane[0].end);
+    weft_explorer_free(e);
+}
+
 /* ---- Several traces ---- */
 
 static void panes_are_linked_or_free(void **state)
@@ -1942,6 +1957,7 @@ int main(void)
         cmocka_unit_test(each_switch_hides_its_kind),
         cmocka_unit_test(arrows_say_what_they_mean),
         cmocka_unit_test(the_path_is_shown_when_asked_for),
+        cmocka_unit_test(what_waits_is_shown_to_the_end),
         cmocka_unit_test(panes_are_linked_or_free),
         cmocka_unit_test(freed_axes_show_each_trace),
         cmocka_unit_test(the_same_moment_is_at_the_same_place),
