@@ -166,13 +166,16 @@ static void put_cell(char out[TABLE_CELL_BYTES], const struct weft_stats_row *r,
 static void put_about(struct explore_table *t)
 {
     const struct weft_stats *s = weft_stats_result(t->work);
-    static const char *const sorts[] = {"label", "kind of label", "type", "creator", "finding"};
+    static const char *const sorts[][2] = {
+        /* before the plural's ending, and after it */
+        {"label", ""}, {"kind", " of labels"}, {"type", ""}, {"creator", ""}, {"finding", ""},
+    };
     uint64_t promises = 0;
     for (uint32_t i = 0; i < s->rows; i++)
         promises += s->row[i].count;
-    snprintf(t->about, sizeof t->about, "%s %s%s, %s promise%s%s%s%s%s",
-             weft_count(t->view.all).text, sorts[t->of.by], weft_plural(t->view.all),
-             weft_count(promises).text, weft_plural(promises),
+    snprintf(t->about, sizeof t->about, "%s %s%s%s, %s promise%s%s%s%s%s",
+             weft_count(t->view.all).text, sorts[t->of.by][0], weft_plural(t->view.all),
+             sorts[t->of.by][1], weft_count(promises).text, weft_plural(promises),
              t->of.search ? ", found by the search" : "",
              t->of.from_ns != t->of.to_ns ? ", alive in the measured range" : "",
              t->created ? ", created by #" : "",

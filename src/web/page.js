@@ -488,7 +488,9 @@ addEventListener("keydown", event => {
   const at = event.target;
   if (!ready || stopped || event.isComposing || document.querySelector("dialog[open]") || at.closest?.(".menu"))
     return;
-  if ((at === $("query") || at.tagName === "SELECT") && !event.ctrlKey && !event.metaKey)
+  if (at === $("query") && !event.ctrlKey && !event.metaKey)
+    return;
+  if (at.tagName === "SELECT" && /^(Arrow|Page|Home|End)/.test(event.key)) // letters are commands: each choice begins with "By"
     return;
   // Keys that a button or a list handles itself.
   if (at !== canvas && at !== document.body && (/^(Enter|Tab| )$/.test(event.key) || at.closest("section") && /^(Arrow|Page|Home|End)/.test(event.key)))

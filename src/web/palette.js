@@ -3,6 +3,17 @@
 
 let choices = [], choice = 0; // commands, as in command.def
 
+// What only the page can do, below the others.
+const PAGE_COMMANDS = [
+  { name: "save-png", help: "Save it as a PNG", keys: "", act: () => savePng() },
+  { name: "save-page", help: "Save the page again, with notes", keys: "", act: () => savePage() },
+];
+
+function isWanted(one, words) {
+  const text = `${one.name} ${one.help}`.toLowerCase();
+  return words.every(word => text.includes(word));
+}
+
 function showPalette() {
   $("wanted").value = "";
   listCommands();
@@ -14,13 +25,15 @@ function showPalette() {
 function listCommands() {
   const count = withText($("wanted").value, query => C.weft_find_commands(query)), at = C.page_found.value;
   choices = Array.from({ length: count }, (_, i) => commands[word(at + 4 * i)]);
+  const words = $("wanted").value.toLowerCase().split(/\s+/).filter(Boolean);
+  choices.push(...PAGE_COMMANDS.filter(one => isWanted(one, words)));
   $("commands").replaceChildren(...choices.map((one, index) => make("li", {
     id: `command-${index}`,
     role: "option",
     onclick: () => execute(index),
   }, make("span", null, sentence(one.help)), make("span", { className: "faint" }, one.name),
     make("kbd", { hidden: !one.keys }, firstKey(one.name)))));
-  $("commands-none").hidden = count > 0;
+  $("commands-none").hidden = choices.length > 0;
   prefer(0);
 }
 
@@ -40,7 +53,9 @@ function execute(index) {
   const one = choices[index];
   $("palette").close();
   canvas.focus();
-  if (one)
+  if (one?.act)
+    one.act();
+  else if (one)
     command(one.name);
 }
 

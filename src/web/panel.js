@@ -210,7 +210,7 @@ function menuItems() {
     groups.set(one.group, list);
     list.append(menuItem(sentence(one.help), firstKey(one.name), () => command(one.name)));
     if (one.name === "save-picture")
-      list.append(menuItem("Save it as a PNG", "", savePng), menuItem("Save the page again, with notes", "", savePage));
+      list.append(...PAGE_COMMANDS.map(own => menuItem(own.help, "", own.act)));
     for (let pane = 0; one.name === "close-trace" && C.weft_panes() > 1 && pane < C.weft_panes(); pane++)
       list.append(menuItem(`Close ${textAt(C.weft_title(pane))}`, "", () => {
         closePane(pane);

@@ -697,8 +697,9 @@ async function palette() {
   };
   const names = () => page.locator("#commands li span:nth-child(2)").allInnerTexts();
   await press("Control+Shift+P");
-  equal("it has every command", all.map(c => c.name).sort(), (await names()).sort());
-  equal("… and what it does", all.map(c => c.help.toLowerCase()).sort(),
+  const own = ["Save it as a PNG", "Save the page again, with notes"];
+  equal("it has every command", [...all.map(c => c.name), "save-png", "save-page"].sort(), (await names()).sort());
+  equal("… and what it does", [...all.map(c => c.help), ...own].map(text => text.toLowerCase()).sort(),
     (await page.locator("#commands li span:first-child").allInnerTexts()).map(text => text.toLowerCase()).sort());
   equal("the field is where one types", "wanted", await page.evaluate(() => document.activeElement.id));
   await page.keyboard.type("finding");
@@ -717,10 +718,15 @@ async function palette() {
   await press(":");
   await press("Escape");
   check("Escape closes it", !await page.locator("#palette").isVisible());
+  await press(":");
+  await page.keyboard.type("notes page");
+  equal("what only the page can do", ["save-page"], await names());
+  const [saved] = await Promise.all([page.waitForEvent("download"), press("Enter")]);
+  equal("… is done", "bad.html", saved.suggestedFilename());
 
   await page.locator("#menu-button").click();
   const items = (await page.locator("#menu [role=menuitem] span:first-child").allInnerTexts()).map(text => text.toLowerCase());
-  equal("what the menu does not have", [], all.filter(c => !items.includes(c.help.toLowerCase())).map(c => c.name));
+  equal("what the menu does not have", [], [...all.map(c => c.help), ...own].filter(text => !items.includes(text.toLowerCase())));
   await page.context().close();
 }
 
@@ -912,6 +918,16 @@ async function tables() {
   const told = r => [r.label ?? r.type, r.count, ...r.latencies ? [r.total_ns, r.p50_ns, r.p99_ns, r.max_ns] : ["", "", "", ""],
     r.waiting_ns, r.ready_ns, r.running_ns, r.failed, "", r.type].map(String);
   equal("rows", stats.map(told).sort(), lines(await page.evaluate(() => weft.table())).sort());
+  await page.locator("#table-by").focus();
+  await page.keyboard.press("ArrowDown");
+  await settle(page);
+  check("by labels without numbers", /^\d+ kinds of labels, \d+ promises/.test(await page.locator("#table-about").innerText()),
+    await page.locator("#table-about").innerText());
+  await page.keyboard.press("/");
+  equal("a key is a command there, too", "query", await page.evaluate(() => document.activeElement.id));
+  await page.keyboard.press("Escape");
+  await page.locator("#table-by").selectOption({ index: 0 });
+  await settle(page);
   equal("… as elements", stats.length, await rows.count());
   await page.locator("#table th button", { hasText: "p99" }).click();
   await settle(page);
