@@ -30,6 +30,8 @@
 #define DEFAULT_XEN_BYTES (UINT64_C(2) << 20)
 #define MIN_BYTES (UINT64_C(64) << 10)
 #define MAX_BYTES (UINT64_C(1) << 40)
+#define KEPT_SAMPLES_BYTES (UINT64_C(16) << 20) /* so that what runs for months fills no disk */
+#define KEPT_STEP_MS 100
 #define TEMPORARY_SUFFIX 7 /* the recorder renames FILE.XXXXXX */
 
 struct request {
@@ -115,7 +117,7 @@ static const struct cli_option options[] = {
     CLI_SIZE("sample-size", request.samples_bytes, "SIZE",
              "with --sample: how much of the samples is kept, at least 256K; the oldest are "
              "overwritten",
-             .least = WEFT_SAMPLES_RING_LEAST, .most = MAX_BYTES, .shown = "all"),
+             .least = WEFT_SAMPLES_RING_LEAST, .most = MAX_BYTES, .shown = "all; with --keep 16M"),
     CLI_FLAG("sample-low", request.low,
              "sample as weft sample --low does, which can stay on: 99 times a second, unless "
              "--sample says how often"),
@@ -371,6 +373,12 @@ static void prepare_child(void *data)
     }
 }
 
+/* Where the samples are while the program runs. */
+static void samples_path(char path[PATH_MAX + 16], const struct place *place)
+{
+    snprintf(path, PATH_MAX + 16, "%s.samples", place->path);
+}
+
 /* While the program runs, the samples are in a trace of their own next to the trace: if we are killed, they stay. */
 static bool begin_samples(struct cli_sampling *s, const struct request *r,
                           const struct place *place, pid_t pid)
@@ -382,10 +390,13 @@ static bool begin_samples(struct cli_sampling *s, const struct request *r,
                                            .all_switches = r->off_cpu,
                                            .no_switches = r->low,
                                            .by_cores = r->low};
-    snprintf(path, sizeof path, "%s.samples", place->path);
+    samples_path(path, place);
     if (cli_sampling_check(path, path) && cli_sampling_open(s, "--sample", &o) &&
         cli_sampling_create(s, path, &o, r->samples_bytes, r->argv)) {
-        s->step_ms = r->low ? CLI_LOW_STEP_MS : s->step_ms;
+        if (r->low)
+            s->step_ms = CLI_LOW_STEP_MS;
+        if (r->watcher) /* what is kept has what was written until then */
+            s->step_ms = s->flush_ms = KEPT_STEP_MS;
         if (weft_sampler_start(s->sampler) == 0)
             return true;
         cli_say("--sample", "out of memory");
@@ -395,13 +406,17 @@ static bool begin_samples(struct cli_sampling *s, const struct request *r,
     return false;
 }
 
-static void begin_keeping(struct cli_record_keep *k, const struct place *place, int memory)
+static void begin_keeping(struct cli_record_keep *k, const struct request *r,
+                          const struct place *place, int memory)
 {
     static int signals[WATCH_CONDITIONS_MAX];
+    static char samples[PATH_MAX + 16];
     static struct cli_record_kept of;
+    samples_path(samples, place);
     of = (struct cli_record_kept){.path = place->path,
                                   .children = place->children,
                                   .memory = memory,
+                                  .samples = r->hz ? samples : NULL,
                                   .begun_ns = place->begun_ns,
                                   .pid = place->pid,
                                   .signal = signals};
@@ -432,7 +447,7 @@ static int run_program(const struct request *r, struct place *place, int memory,
         return error;
     }
     if (keep.w && place->usable)
-        begin_keeping(&keep, place, memory);
+        begin_keeping(&keep, r, place, memory);
     bool sampling = r->hz && place->usable && begin_samples(s, r, place, pid);
     error = cli_child_go();
     if (!error && sampling)
@@ -521,7 +536,7 @@ static bool keep_samples(struct cli_sampling *s, const struct place *place, bool
         return kept;
     }
     int fd = fine ? open(place->path, O_RDWR | O_CLOEXEC | O_NOFOLLOW) : -1;
-    if (fd >= 0 && weft_samples_append(fd, s->fd, &err) == 0)
+    if (fd >= 0 && weft_samples_append(fd, s->fd, 0, &err) == 0)
         kept = unlink(s->path) == 0;
     else if (fd >= 0)
         cli_complain(place->name, &err);
@@ -630,6 +645,8 @@ static int run(int operands, char **operand)
         return cli_record_xen(request.bytes, request.argv);
     if (request.keeps || getenv("WEFT_KEEP"))
         request.watcher = cli_watcher_new(&request.keep, "record");
+    if (request.watcher && request.hz && !request.samples_bytes)
+        request.samples_bytes = KEPT_SAMPLES_BYTES;
     struct place *place = mmap(NULL, sizeof *place, PROT_READ | PROT_WRITE,
                                MAP_SHARED | MAP_ANONYMOUS, -1, 0); /* with the child */
     if (place == MAP_FAILED)

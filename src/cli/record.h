@@ -29,6 +29,7 @@ struct cli_record_kept {
     const char *path;     /* of the program's trace */
     const char *children; /* pattern of its children's, or "" */
     int memory;           /* the trace itself, or -1 */
+    const char *samples;  /* path of the file into which the program is sampled, or NULL */
     uint64_t begun_ns;    /* CLOCK_MONOTONIC: when that began */
     pid_t pid;            /* the program */
     const int *signal;    /* those that conditions wait for */

@@ -49,8 +49,13 @@ static void pass_signal(int number)
 _Noreturn static void watch(struct manager *m, pid_t pid, struct weft_input *in, const char *path,
                             int control)
 {
-    struct cli_watcher_target t = {
-        .pid = pid, .in = *in, .path = path, .from_start = true, .quiet = true, .control = control};
+    struct cli_watcher_target t = {.pid = pid,
+                                   .in = *in,
+                                   .path = path,
+                                   .samples = m->of->samples,
+                                   .from_start = true,
+                                   .quiet = true,
+                                   .control = control};
     static const int ours[] = {SIGUSR1, SIGUSR2, SIGURG, SIGWINCH, SIGALRM, SIGIO};
     for (unsigned i = 0; i < sizeof ours / sizeof *ours; i++)
         signal(ours[i], SIG_DFL);

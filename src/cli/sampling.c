@@ -20,7 +20,7 @@
 #include "symbols/symbols.h"
 
 #define STEP_MS 150
-#define FLUSH_NS 500000000
+#define FLUSH_MS 500
 
 /* ---- The file's place ---- */
 
@@ -73,7 +73,7 @@ bool cli_sampling_open(struct cli_sampling *s, const char *name,
                        const struct weft_sampler_options *o)
 {
     struct weft_error err;
-    *s = (struct cli_sampling){.fd = -1, .name = name, .step_ms = STEP_MS};
+    *s = (struct cli_sampling){.fd = -1, .name = name, .step_ms = STEP_MS, .flush_ms = FLUSH_MS};
     if (weft_sampler_open(&s->sampler, o, &err) < 0)
         return cli_say(name, "%s", err.text);
     const char *note;
@@ -82,11 +82,10 @@ bool cli_sampling_open(struct cli_sampling *s, const char *name,
     return true;
 }
 
-bool cli_sampling_create(struct cli_sampling *s, const char *path,
-                         const struct weft_sampler_options *o, uint64_t ring_bytes,
-                         char *const *argv)
+int cli_sampling_begin(struct weft_samples_file **file, int fd,
+                       const struct weft_sampler_options *o, uint64_t ring_bytes, char *const *argv,
+                       struct weft_error *err)
 {
-    struct weft_error err;
     struct weft_samples_facts facts = {.process = o->process, .ring_bytes = ring_bytes};
     const char *event = o->event ? o->event : weft_sampler_event(0);
     struct weft_source source = {.unit = weft_sampler_unit(o->event),
@@ -100,6 +99,14 @@ bool cli_sampling_create(struct cli_sampling *s, const char *path,
         while (facts.arg[facts.args])
             facts.args++;
     }
+    return weft_samples_begin(file, fd, &facts, &source, event, err);
+}
+
+bool cli_sampling_create(struct cli_sampling *s, const char *path,
+                         const struct weft_sampler_options *o, uint64_t ring_bytes,
+                         char *const *argv)
+{
+    struct weft_error err;
     snprintf(s->path, sizeof s->path, "%s", path);
     snprintf(s->temporary, sizeof s->temporary, "%s.XXXXXX", path);
     s->name = s->path;
@@ -109,7 +116,7 @@ bool cli_sampling_create(struct cli_sampling *s, const char *path,
         return cli_say(path, "cannot be created: %s", strerror(errno));
     }
     flock(s->fd, LOCK_EX | LOCK_NB); /* it is being recorded */
-    if (weft_samples_begin(&s->file, s->fd, &facts, &source, event, &err) == 0) {
+    if (cli_sampling_begin(&s->file, s->fd, o, ring_bytes, argv, &err) == 0) {
         s->begun_ns = s->flushed_ns = (uint64_t)weft_monotonic_ns();
         return true;
     }
@@ -158,7 +165,7 @@ void cli_sampling_step(struct cli_sampling *s)
     }
     read_some(s, s->step_ms);
     const uint64_t now = (uint64_t)weft_monotonic_ns();
-    if (now - s->flushed_ns >= FLUSH_NS) {
+    if (now - s->flushed_ns >= (uint64_t)s->flush_ms * 1000000) {
         flush(s);
         s->flushed_ns = now;
     }

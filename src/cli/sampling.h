@@ -21,8 +21,9 @@ struct cli_sampling {
     char temporary[PATH_MAX + 32];
     const char *name; /* for messages */
     uint64_t begun_ns, flushed_ns, ended_ns;
-    int step_ms; /* how often it looks, unless a ring fills faster */
-    bool failed; /* the reason was printed; what was written before is readable */
+    int step_ms;  /* how often it looks, unless a ring fills faster */
+    int flush_ms; /* … and writes what there is */
+    bool failed;  /* the reason was printed; what was written before is readable */
     bool stopped;
 };
 
@@ -37,6 +38,12 @@ struct cli_sampled {
 /* Opens the sampler; on failure prints why and returns false. Its notes are printed. */
 bool cli_sampling_open(struct cli_sampling *s, const char *name,
                        const struct weft_sampler_options *o);
+
+/* Begins a file of samples on fd, an empty file. ring_bytes: 0, or how large it may become. argv: of the program, or NULL.
+ * Returns 0 or a negative WEFT_E code. */
+int cli_sampling_begin(struct weft_samples_file **file, int fd,
+                       const struct weft_sampler_options *o, uint64_t ring_bytes, char *const *argv,
+                       struct weft_error *err);
 
 /* Begins a file of samples under a name next to path; cli_sampling_settle renames it to path. ring_bytes: 0, or how
  * large the file may become. On failure prints why. */

@@ -9,13 +9,14 @@
 
 #include "cli/live.h"
 #include "cli/watcher/watcher.h"
+#include "sample/file.h"
 
 #define SEARCH_NS 500000000
 
 static struct {
     struct cli_keep keep;
     const char *name;
-    bool wait, follow;
+    bool wait, follow, sized;
 } request = {.keep = CLI_KEEP_DEFAULTS};
 
 static const struct cli_option options[] = {
@@ -33,6 +34,15 @@ static const struct cli_option options[] = {
              "again",
              .letter = 'c', .completes = CLI_FILES),
     CLI_KEEP_OPTIONS(request.keep, ""),
+    CLI_NUMBER("sample", request.keep.sample_hz, "HZ",
+               "also look HZ times a second (99) where the process is, as weft sample --low does: "
+               "what is kept says where the CPU went in these seconds, by function and by promise",
+               .alone = "99", .least = 1, .most = 100000),
+    CLI_SIZE("sample-size", request.keep.sample_bytes, "SIZE",
+             "with --sample: how much memory the samples may take, from 256K to 1G; the oldest "
+             "are overwritten",
+             .least = WEFT_SAMPLES_RING_LEAST, .most = UINT64_C(1) << 30, .given = &request.sized,
+             .shown = "4M"),
     CLI_TEXT("log", request.keep.log, "FILE",
              "append messages to FILE instead of standard error; SIGHUP opens it again",
              .completes = CLI_FILES),
@@ -120,6 +130,8 @@ static void check(int operands, char **operand, pid_t *pid)
                    operands ? "\"%s\" is no process id; give one, or --name PROGRAM"
                             : "no process is given: PID, or --name PROGRAM",
                    operands ? cli_shown(operand[0]).text : "");
+    if (request.sized && !request.keep.sample_hz)
+        cli_misuse("watch", "--sample-size is for --sample");
     if (operands - first > (int)WATCH_CONDITIONS_MAX)
         cli_misuse("watch", "there are more than %u conditions", WATCH_CONDITIONS_MAX);
     for (int i = first; i < operands; i++)

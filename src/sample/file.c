@@ -319,6 +319,7 @@ int weft_samples_begin(struct weft_samples_file **out, int fd,
     if (rc == 0 && f->ring)
         rc = sample_slots_init(&f->slots, fd, f->end, facts->ring_bytes);
     f->packet.slot_bytes = f->slots.bytes;
+    f->packet.sequence = facts->packets_before;
     if (rc == WEFT_E_INVALID)
         weft_error_set(err, rc, WEFT_NO_OFFSET, "a ring of %llu bytes is too small",
                        (unsigned long long)facts->ring_bytes);
@@ -350,8 +351,17 @@ int weft_samples_end(struct weft_samples_file *f, struct weft_error *err)
 
 /* ---- Appending ---- */
 
+/* A packet of a ring can be left out, since the others repeat what they need of it. */
+static bool is_before(const void *packet, uint64_t since_ns)
+{
+    struct weft_samples_header h;
+    memcpy(&h, packet, sizeof h);
+    return h.packet.header_bytes >= sizeof h + sizeof(struct weft_samples_before) &&
+           h.last_ns < since_ns;
+}
+
 /* Packets that were written when the disk became full, for example, may remain incomplete. */
-static int append_packets(int to, off_t at, const uint8_t uuid[16], int from,
+static int append_packets(int to, off_t at, const uint8_t uuid[16], int from, uint64_t since_ns,
                           struct weft_error *err)
 {
     const struct weft_input in = {.fd = from, .size = INT64_MAX};
@@ -366,7 +376,8 @@ static int append_packets(int to, off_t at, const uint8_t uuid[16], int from,
         const uint64_t size = step = h.packet_bits / 8;
         if (size > SAMPLE_PACKET_BYTES_MAX || read_whole(&in, bytes, size, next, NULL) != 1)
             break;
-        if (h.class != WEFT_PACKET_SAMPLES)
+        if (h.class != WEFT_PACKET_SAMPLES || size < sizeof(struct weft_samples_header) ||
+            is_before(bytes, since_ns))
             continue;
         const uint64_t used =
             h.content_bits / 64 * 8; /* the rest of a ring's place is not needed */
@@ -382,7 +393,7 @@ static int append_packets(int to, off_t at, const uint8_t uuid[16], int from,
     return rc;
 }
 
-int weft_samples_append(int to, int from, struct weft_error *err)
+int weft_samples_append(int to, int from, uint64_t since_ns, struct weft_error *err)
 {
     const struct weft_input in = {.fd = to, .size = INT64_MAX};
     struct weft_packet_header trace;
@@ -392,8 +403,21 @@ int weft_samples_append(int to, int from, struct weft_error *err)
     if (end < 0)
         return write_error(WEFT_E_IO, err);
     const off_t at = (end + 7) & ~(off_t)7; /* a truncated trace may end anywhere */
-    int rc = append_packets(to, at, trace.uuid, from, err);
+    int rc = append_packets(to, at, trace.uuid, from, since_ns, err);
     if (rc < 0 && ftruncate(to, end) < 0)
         return rc; /* half a packet remains; readers skip it */
     return rc;
+}
+
+uint64_t weft_samples_packets(int fd)
+{
+    const struct weft_input in = {.fd = fd, .size = INT64_MAX};
+    struct weft_samples_header h;
+    uint64_t last = 0;
+    for (uint64_t at = 0; read_whole(&in, &h, sizeof h, at, NULL) == 1 &&
+                          format_is_packet(&h.packet) && h.packet.packet_bits / 8 > 0;
+         at += h.packet.packet_bits / 8)
+        if (h.packet.class == WEFT_PACKET_SAMPLES && h.sequence > last)
+            last = h.sequence;
+    return last;
 }

@@ -16,6 +16,8 @@ struct weft_samples_facts {
     /* > 0: the file is a ring of that many bytes at most: the oldest packets are overwritten, and each packet has what
      * is needed to name its samples. */
     uint64_t ring_bytes;
+    uint64_t
+        packets_before; /* … of the same recording in another file: packets are numbered from there on */
 };
 
 #define WEFT_SAMPLES_RING_LEAST (UINT64_C(256) << 10)
@@ -42,5 +44,9 @@ int weft_samples_put_symbols(struct weft_samples_file *f, const struct weft_prof
 int weft_samples_end(struct weft_samples_file *f, struct weft_error *err);
 
 /* Appends the packets of samples in the file `from` to the trace `to`, with the UUID of `to`. Both are open;
- * `to` for writing. */
-int weft_samples_append(int to, int from, struct weft_error *err);
+ * `to` for writing. Packets of a ring whose samples are all from before since_ns (CLOCK_MONOTONIC) are left out; 0: none
+ * are. */
+int weft_samples_append(int to, int from, uint64_t since_ns, struct weft_error *err);
+
+/* The number of the last packet of samples in a file that nobody writes any more. */
+uint64_t weft_samples_packets(int fd);

@@ -308,15 +308,7 @@ static bool link_part(int folder, int fd, const char *part, const char *name)
            renameat(folder, part, folder, name) == 0;
 }
 
-/* What a kept recording is about. */
-struct subject {
-    const char *program;
-    uint32_t pid;
-    uint64_t real_ns;
-    const char *reason;
-};
-
-static int finish(int folder, int fd, const char *part, const struct subject *s,
+static int finish(int folder, int fd, const char *part, const struct watch_subject *s,
                   struct watch_kept *out, struct weft_error *err)
 {
     for (unsigned i = 0; i < COPIES_MAX; i++) {
@@ -330,7 +322,7 @@ static int finish(int folder, int fd, const char *part, const struct subject *s,
 }
 
 static int write_file(const struct watch_folder *f, int folder, const struct weft_input *from,
-                      const struct subject *s, struct watch_kept *out, struct weft_error *err)
+                      const struct watch_subject *s, struct watch_kept *out, struct weft_error *err)
 {
     struct list l;
     char part[NAME_MAX + 1];
@@ -355,18 +347,21 @@ static int write_file(const struct watch_folder *f, int folder, const struct wef
     return rc;
 }
 
-int watch_keep(const struct watch_folder *f, const struct weft_input *in, const char *program,
-               uint32_t pid, uint64_t real_ns, const char *reason, struct watch_kept *out,
-               struct weft_error *err)
+int watch_keep(const struct watch_folder *f, const struct weft_input *in,
+               const struct watch_subject *s, struct watch_kept *out, struct weft_error *err)
 {
-    const struct subject s = {program, pid, real_ns, reason};
     struct weft_input from = {.fd = -1};
+    struct stat st;
     *out = (struct watch_kept){0};
     int rc = copy(&from, in, err), folder = -1;
+    if (rc == 0 && s->add) {
+        s->add(s->data, from.fd);
+        from.size = fstat(from.fd, &st) == 0 ? (uint64_t)st.st_size : from.size;
+    }
     if (rc == 0)
         rc = folder = open_folder(f->path, err);
     if (rc >= 0)
-        rc = write_file(f, folder, &from, &s, out, err);
+        rc = write_file(f, folder, &from, s, out, err);
     out->source_bytes = from.size;
     if (folder >= 0)
         close(folder);

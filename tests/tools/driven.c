@@ -2,6 +2,7 @@
 /* driven: does what standard input says, a line each, and says "done" for each, so that a test knows how far it is.
  *   slow LABEL MS      a request with that label begins and ends MS milliseconds later
  *   begin LABEL        a request begins; the next `end` ends it, `fail REASON` makes it fail
+ *   work LABEL MS      a request with that label uses the CPU for MS milliseconds, in grind()
  *   busy MS            one turn of the event loop takes that long
  *   counter NAME N     sets a counter
  *   many LABEL N       N requests begin and end at once
@@ -23,6 +24,19 @@ static void pass(long ms)
     struct timespec t = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000};
     while (nanosleep(&t, &t) < 0)
         ;
+}
+
+/* Uses the CPU for that long, however long it has to wait for one. */
+__attribute__((noinline)) static void grind(long ms)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    const long long until = now.tv_sec * 1000LL + now.tv_nsec / 1000000 + ms;
+    while (now.tv_sec * 1000LL + now.tv_nsec / 1000000 < until) {
+        for (volatile unsigned i = 0; i < 1000000; i++)
+            ;
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    }
 }
 
 static weft_promise begin(const char *label)
@@ -68,6 +82,10 @@ static int obey(char *line)
     if (strcmp(word, "slow") == 0 && second) {
         weft_promise p = begin(first);
         pass(n);
+        weft_fulfill(p);
+    } else if (strcmp(word, "work") == 0 && second) {
+        weft_promise p = begin(first);
+        grind(n);
         weft_fulfill(p);
     } else if (strcmp(word, "begin") == 0 && first) {
         open_one = begin(first);

@@ -498,7 +498,7 @@ static void put_promises(const char *path)
     weft_stop();
     if (fd < 0 || write(fd, memory, sizeof memory) != (ssize_t)sizeof memory)
         fail("%s: %s", path, strerror(errno));
-    if (out && weft_samples_append(fd, samples_fd, &err) < 0)
+    if (out && weft_samples_append(fd, samples_fd, 0, &err) < 0)
         fail("%s", err.text);
     close(fd);
 }

@@ -591,7 +591,7 @@ static void appended(void **state)
     assert_int_equal(weft_samples_end(f, &err), 0);
     assert_int_equal(weft_samples_end(g, &err), 0);
     assert_int_equal(ftruncate(trace, lseek(trace, 0, SEEK_END) + 3), 0);
-    assert_int_equal(weft_samples_append(trace, fd, &err), 0);
+    assert_int_equal(weft_samples_append(trace, fd, 0, &err), 0);
     struct weft_profile *p = load(trace);
     assert_non_null(p);
     expect(p, 500);
@@ -602,7 +602,7 @@ static void appended(void **state)
                      sizeof b);
     assert_memory_equal(a.uuid, b.uuid, sizeof a.uuid);
     int empty = new_file();
-    assert_int_equal(weft_samples_append(empty, fd, &err), WEFT_E_FORMAT);
+    assert_int_equal(weft_samples_append(empty, fd, 0, &err), WEFT_E_FORMAT);
     close(empty);
     close(fd);
     close(trace);

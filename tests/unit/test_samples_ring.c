@@ -474,7 +474,7 @@ static void is_copied(void **state)
     weft_snapshot_free(s);
     assert_int_equal(weft_samples_end(f, NULL), 0);
     assert_int_equal(weft_samples_end(g, NULL), 0);
-    assert_int_equal(weft_samples_append(trace, fd, NULL), 0);
+    assert_int_equal(weft_samples_append(trace, fd, 0, NULL), 0);
     const int all[] = {fd, copy, trace};
     for (size_t i = 0; i < 3; i++) {
         struct weft_profile *p = load(all[i]);

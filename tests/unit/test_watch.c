@@ -208,7 +208,9 @@ static struct watch_kept keep(const struct watch_folder *f, const struct weft_in
 {
     struct watch_kept kept;
     struct weft_error err = {.text = ""};
-    if (watch_keep(f, in, "pro/gram", 4711, real_ns, reason, &kept, &err) < 0)
+    const struct watch_subject s = {
+        .program = "pro/gram", .pid = 4711, .real_ns = real_ns, .reason = reason};
+    if (watch_keep(f, in, &s, &kept, &err) < 0)
         fail_msg("%s", err.text);
     return kept;
 }
@@ -337,7 +339,8 @@ static void bytes_are_bounded(void **state)
     f.bytes_most = first.bytes / 2;
     struct watch_kept none;
     struct weft_error err;
-    assert_int_equal(watch_keep(&f, &in, "p", 1, at_ns, "x", &none, &err), WEFT_E_LIMIT);
+    const struct watch_subject s = {.program = "p", .pid = 1, .real_ns = at_ns, .reason = "x"};
+    assert_int_equal(watch_keep(&f, &in, &s, &none, &err), WEFT_E_LIMIT);
     assert_non_null(strstr(err.text, "--max-bytes"));
     assert_true(is_there(&f, second.name) && is_there(&f, third.name));
     weft_input_close(&in);

@@ -8,6 +8,7 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -105,18 +106,35 @@ static const struct watch_condition *first_of(const struct cli_watcher *w,
     return &w->condition[t->listed ? t->list[0].condition : 0];
 }
 
+struct adding {
+    const struct cli_watcher *w;
+    struct cli_answer *a;
+    uint64_t question;
+};
+
+static void add_samples(void *data, int copy)
+{
+    const struct adding *adding = data;
+    cli_watcher_add_samples(adding->w, adding->question, copy, adding->a);
+}
+
 static void keep_in_child(struct cli_watcher *w, int answer)
 {
     struct cli_answer a = {.rc = 0};
+    struct adding adding = {w, &a, cli_sampler_ask(&w->sampler)};
     struct weft_error err = {.text = ""};
     const struct watch_folder f = {
         .path = w->to, .files_most = w->k->files_most, .bytes_most = w->k->bytes_most};
     become_quiet(w);
     signal(SIGXFSZ, SIG_IGN);
     signal(SIGTERM, SIG_IGN); /* systemd sends it to all; the watcher waits for this one */
-    a.rc = watch_keep(&f, &w->in, w->program, (uint32_t)w->pid,
-                      (uint64_t)weft_clock_ns(CLOCK_REALTIME), first_of(w, &w->kept)->text, &a.kept,
-                      &err);
+    const struct watch_subject s = {.program = w->program,
+                                    .pid = (uint32_t)w->pid,
+                                    .real_ns = (uint64_t)weft_clock_ns(CLOCK_REALTIME),
+                                    .reason = first_of(w, &w->kept)->text,
+                                    .add = add_samples,
+                                    .data = &adding};
+    a.rc = watch_keep(&f, &w->in, &s, &a.kept, &err);
     snprintf(a.why, sizeof a.why, "%s", a.rc < 0 ? err.text : "");
     _exit(write(answer, &a, sizeof a) == sizeof a ? 0 : 1);
 }
@@ -161,6 +179,10 @@ static void put_text(FILE *f, const struct cli_watcher *w, const struct cli_kept
     unsigned shown[WATCH_CONDITIONS_MAX] = {0};
     fprintf(f, "%s\n  %s, process %d: %s of its trace (%s, compressed)\n", kept->name, w->program,
             (int)w->pid, weft_size(kept->source_bytes).text, weft_size(bytes).text);
+    if (kept->samples)
+        fprintf(f, "  with %s of where it used the CPU\n", cli_many(kept->samples, "sample").text);
+    else if (*kept->without)
+        fprintf(f, "  without samples: %s\n", kept->without);
     for (unsigned c = 0; c < w->conditions; c++) {
         if (!t->count[c])
             continue;
@@ -233,10 +255,12 @@ static void enqueue(struct cli_watcher *w, const struct cli_kept *kept)
 static void note_kept(struct cli_watcher *w, const struct cli_answer *a)
 {
     struct cli_triggers *t = &w->kept;
-    struct cli_kept kept = {.pid = w->pid, .source_bytes = a->kept.source_bytes};
+    struct cli_kept kept = {
+        .pid = w->pid, .source_bytes = a->kept.source_bytes, .samples = a->samples};
     const int64_t now = weft_monotonic_ns();
     snprintf(kept.name, sizeof kept.name, "%s", a->kept.name);
     snprintf(kept.reason, sizeof kept.reason, "%s", first_of(w, t)->text);
+    snprintf(kept.without, sizeof kept.without, "%s", a->without);
     for (unsigned i = 0; i < t->listed && kept.promises < STORIES_MAX; i++)
         if (t->list[i].promise)
             kept.promise[kept.promises++] = t->list[i].promise;
@@ -351,19 +375,48 @@ static void confine(const struct cli_kept *kept)
     cli_close(fd);
 }
 
-/* Becomes weft explain of a kept recording; promise: its story, or 0. */
-_Noreturn static void explain_in_child(struct cli_watcher *w, const struct cli_kept *kept,
-                                       uint64_t promise, int text)
+/* What is done with a kept recording, one after the other. */
+struct stage {
+    bool command;            /* the user's; else one of weft's, which adds to the text: */
+    const char *argument[5]; /* with the name of the file at its place */
+    char promise[24];
+};
+
+static const char file_here[] = "";
+
+/* Returns false if there is no stage of that number. */
+static bool stage_of(struct stage *s, const struct cli_kept *kept, unsigned number)
 {
-    char path[PATH_ROOM], number[32];
-    const char *argv[] = {"weft", "explain", path, NULL, NULL, NULL};
+    static const struct stage whole = {.argument = {"explain", file_here}},
+                              sampled = {.argument = {"profile", "--limit", "15", file_here}};
+    const unsigned profiles = kept->samples ? 1 : 0;
+    if (number == 0) {
+        *s = whole;
+    } else if (number <= profiles) {
+        *s = sampled;
+    } else if ((number -= 1 + profiles) < kept->promises) {
+        *s = (struct stage){.argument = {"explain", file_here, "--promise"}};
+        snprintf(s->promise, sizeof s->promise, "%" PRIu64, kept->promise[number]);
+    } else {
+        *s = (struct stage){.command = true};
+        return number == kept->promises;
+    }
+    return true;
+}
+
+/* Becomes a command of weft. */
+_Noreturn static void tell_in_child(struct cli_watcher *w, const struct cli_kept *kept,
+                                    struct stage *s, int text)
+{
+    char path[PATH_ROOM];
+    const char *argv[sizeof s->argument / sizeof *s->argument + 3] = {"weft"};
+    unsigned count = 1;
     become_quiet(w);
     path_of(w, kept, "", path, sizeof path);
-    snprintf(number, sizeof number, "%" PRIu64, promise);
-    if (promise) {
-        argv[3] = "--promise";
-        argv[4] = number;
-    }
+    for (unsigned i = 0; i < sizeof s->argument / sizeof *s->argument && s->argument[i]; i++)
+        argv[count++] = s->argument[i] == file_here ? path : s->argument[i];
+    if (*s->promise)
+        argv[count++] = s->promise;
     const int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
     dup2(nothing, STDIN_FILENO);
     dup2(text, STDOUT_FILENO);
@@ -393,12 +446,6 @@ _Noreturn static void run_in_child(struct cli_watcher *w, const struct cli_kept 
     _exit(127);
 }
 
-/* Stage 0 explains, then come the stories of promises, then the command. */
-static unsigned command_stage(const struct cli_kept *kept)
-{
-    return 1 + kept->promises;
-}
-
 /* Opens a copy of the text, to which explanations are added. -1: it cannot be. */
 static int open_text(struct cli_watcher *w, const struct cli_kept *kept)
 {
@@ -410,6 +457,8 @@ static int open_text(struct cli_watcher *w, const struct cli_kept *kept)
     int to = from < 0 ? -1
                       : open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_APPEND | O_CLOEXEC,
                              0600);
+    if (to >= 0)
+        flock(to, LOCK_EX | LOCK_NB); /* it is being written: watch_keep leaves it there */
     while (to >= 0 && (n = read(from, bytes, sizeof bytes)) > 0)
         if (write(to, bytes, (size_t)n) != n)
             n = -1, errno = ENOSPC;
@@ -436,63 +485,66 @@ static void end_text(struct cli_watcher *w, const struct cli_kept *kept)
         unlink(part);
 }
 
-static void write_heading(int text, const struct cli_kept *kept, uint64_t promise)
+static void write_heading(int text, const struct cli_kept *kept, const struct stage *s)
 {
-    char line[NAME_MAX + 64];
-    if (promise)
-        snprintf(line, sizeof line, "\n---- weft explain --promise %" PRIu64 " ----\n\n", promise);
-    else
-        snprintf(line, sizeof line, "\n---- weft explain %s ----\n\n", kept->name);
-    (void)!write(text, line, strlen(line));
+    dprintf(text, "\n---- weft");
+    for (unsigned i = 0; i < sizeof s->argument / sizeof *s->argument && s->argument[i]; i++)
+        if (s->argument[i] != file_here)
+            dprintf(text, " %s", s->argument[i]);
+        else if (!*s->promise)
+            dprintf(text, " %s", kept->name);
+    dprintf(text, "%s%s ----\n\n", *s->promise ? " " : "", s->promise);
 }
 
 /* Returns false if there is nothing to do in this stage. */
 static bool begin_stage(struct cli_watcher *w)
 {
     const struct cli_kept *kept = first_kept(w);
-    const bool command = w->stage == command_stage(kept);
-    const uint64_t promise = w->stage && !command ? kept->promise[w->stage - 1] : 0;
+    struct stage s;
+    stage_of(&s, kept, w->stage);
     if (w->stage == 0)
         w->text = open_text(w, kept);
-    if (command ? !w->k->run : w->text < 0)
+    if (s.command ? !w->k->run : w->text < 0)
         return false;
-    if (!command)
-        write_heading(w->text, kept, promise);
+    if (!s.command)
+        write_heading(w->text, kept, &s);
     const pid_t pid = fork();
-    if (pid == 0 && command)
+    if (pid == 0 && s.command)
         run_in_child(w, kept);
     if (pid == 0)
-        explain_in_child(w, kept, promise, w->text);
+        tell_in_child(w, kept, &s, w->text);
     w->telling =
         (struct cli_job){.pid = pid > 0 ? pid : 0,
                          .until_ns = weft_monotonic_ns() +
-                                     (command ? w->k->run_timeout_ns : EXPLAIN_SECONDS * SECOND)};
+                                     (s.command ? w->k->run_timeout_ns : EXPLAIN_SECONDS * SECOND)};
     return pid > 0;
 }
 
 static void end_stage(struct cli_watcher *w, int status)
 {
     const struct cli_kept *kept = first_kept(w);
-    const bool command = w->stage == command_stage(kept);
+    struct stage s;
     char why[96] = "";
+    stage_of(&s, kept, w->stage);
     if (w->telling.late)
         snprintf(why, sizeof why, "was killed, because it took too long");
     else if (WIFSIGNALED(status))
         snprintf(why, sizeof why, "was killed by signal %d", WTERMSIG(status));
-    else if (command && WEXITSTATUS(status))
+    else if (s.command && WEXITSTATUS(status))
         snprintf(why, sizeof why, "has ended with status %d", WEXITSTATUS(status));
-    if (*why && command)
+    if (*why && s.command)
         cli_watcher_say(w, CLI_SAY_WARNING, NULL, "--run: the command for %s %s", kept->name, why);
     else if (*why)
-        dprintf(w->text, "\n(weft explain %s)\n", why);
+        dprintf(w->text, "\n(weft %s %s)\n", s.argument[0], why);
 }
 
 static void next_stage(struct cli_watcher *w)
 {
-    const struct cli_kept *kept = first_kept(w);
-    if (++w->stage == command_stage(kept) && w->text >= 0)
-        end_text(w, kept);
-    if (w->stage > command_stage(kept)) {
+    struct stage s;
+    const bool more = stage_of(&s, first_kept(w), ++w->stage);
+    if (s.command && w->text >= 0)
+        end_text(w, first_kept(w));
+    if (!more) {
         w->stage = 0;
         w->queue_first = (w->queue_first + 1) % QUEUE_MAX;
         w->queued--;

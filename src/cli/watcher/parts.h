@@ -4,6 +4,7 @@
 
 #include <signal.h>
 
+#include "cli/sampler.h"
 #include "cli/watcher/watcher.h"
 
 enum { LISTED_MAX = 64, STORIES_MAX = 2, QUEUE_MAX = 32 };
@@ -24,7 +25,8 @@ struct cli_kept {
     uint64_t promise[STORIES_MAX];
     unsigned promises;
     pid_t pid; /* of the process */
-    uint64_t source_bytes;
+    uint64_t source_bytes, samples;
+    char without[200]; /* why it has no samples; "": it has, or nothing is sampled */
 };
 
 struct cli_job {
@@ -38,6 +40,8 @@ struct cli_answer {
     int rc, error;
     struct watch_kept kept;
     char why[sizeof((struct weft_error *)0)->text];
+    uint64_t samples;
+    char without[sizeof((struct cli_kept *)0)->without];
 };
 
 struct cli_watcher {
@@ -57,6 +61,10 @@ struct cli_watcher {
     char program[64];
     struct weft_input in;
     struct live *live;
+    struct cli_sampler sampler; /* of the process, if it is to be sampled; else: */
+    const char *samples;        /* a file with its samples, or NULL */
+    bool unsampled;             /* it was said why there are no samples */
+    bool noted;                 /* … and what is different about them */
 
     struct cli_triggers waiting, kept;     /* kept: by the child */
     uint64_t overwritten;                  /* packets, when the first one that waits was found */
@@ -83,6 +91,16 @@ void cli_watcher_say(struct cli_watcher *w, int priority, const struct cli_kept 
 
 /* Opens the log, or opens it again. */
 bool cli_watcher_log(struct cli_watcher *w);
+
+/* ---- samples.c ---- */
+
+void cli_watcher_sample(struct cli_watcher *w); /* begins */
+void cli_watcher_hear(struct cli_watcher *w);   /* the sampler says something */
+void cli_watcher_sample_end(struct cli_watcher *w);
+
+/* In a child: puts the samples into a copy of the trace, or says why there are none. question: the sampler was asked it. */
+void cli_watcher_add_samples(const struct cli_watcher *w, uint64_t question, int copy,
+                             struct cli_answer *a);
 
 /* ---- jobs.c ---- */
 

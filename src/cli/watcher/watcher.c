@@ -238,7 +238,8 @@ static void wait_for_something(struct follow *f)
     struct pollfd fds[] = {{.fd = w->signals, .events = POLLIN},
                            {.fd = f->process, .events = POLLIN},
                            {.fd = f->control, .events = POLLIN},
-                           {.fd = w->answer, .events = POLLIN}};
+                           {.fd = w->answer, .events = POLLIN},
+                           {.fd = w->sampler.said, .events = POLLIN}};
     if (ppoll(fds, sizeof fds / sizeof *fds, &timeout, NULL) <= 0)
         return;
     if (fds[0].revents)
@@ -249,6 +250,8 @@ static void wait_for_something(struct follow *f)
         f->process = -1; /* without control, the loop ends; with it, its word is waited for */
     if (fds[2].revents)
         on_control(f);
+    if (fds[4].revents)
+        cli_watcher_hear(w);
 }
 
 static bool has_stopped(const struct cli_watcher *w)
@@ -342,6 +345,8 @@ enum cli_watcher_end cli_watcher_follow(struct cli_watcher *w, struct cli_watche
         cli_watcher_say(w, CLI_SAY_INFO, NULL, "watching %s, process %d (%s): %s", w->program,
                         (int)w->pid, cli_shown(t->path).text,
                         cli_many(w->conditions, "condition").text);
+    w->samples = t->samples;
+    cli_watcher_sample(w);
     while (!f.ended && !f.stopped && !w->stop) {
         cli_watcher_jobs(w, false);
         f.next_ns = weft_monotonic_ns() + f.interval_ns;
@@ -353,6 +358,7 @@ enum cli_watcher_end cli_watcher_follow(struct cli_watcher *w, struct cli_watche
         judge(&f);
     const bool stopped = f.stopped;
     finish(w);
+    cli_watcher_sample_end(w);
     watch_process(w->watch, NULL, false);
     live_close(w->live);
     w->live = NULL;
@@ -388,6 +394,7 @@ struct cli_watcher *cli_watcher_new(const struct cli_keep *k, const char *comman
     w->k = k;
     w->command = command;
     w->signals = w->answer = w->text = -1;
+    w->sampler = (struct cli_sampler)CLI_SAMPLER_NONE;
     read_conditions(w, true);
     if (!cli_absolute(w->to, sizeof w->to, k->to ? k->to : "weft-kept", getpid()))
         cli_misuse(command, "the name of the folder is too long");
@@ -430,6 +437,7 @@ void cli_watcher_free(struct cli_watcher *w)
     if (!w)
         return;
     cli_watcher_kill(w);
+    cli_watcher_sample_end(w);
     watch_free(w->watch);
     cli_close(w->signals);
     if (w->log)

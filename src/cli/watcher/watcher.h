@@ -22,12 +22,15 @@ struct cli_keep {
     uint32_t files_most;
     uint64_t bytes_most;
     int64_t every_ns, run_timeout_ns, interval_ns;
+    uint32_t sample_hz; /* > 0: what is watched is sampled, into a ring of this size: */
+    uint64_t sample_bytes;
 };
 
 #define CLI_KEEP_DEFAULTS                                                                          \
     {                                                                                              \
         .files_most = 20, .bytes_most = UINT64_C(1) << 30, .every_ns = INT64_C(10000000000),       \
-        .run_timeout_ns = INT64_C(60000000000), .interval_ns = 250000000                           \
+        .run_timeout_ns = INT64_C(60000000000), .interval_ns = 250000000,                          \
+        .sample_bytes = UINT64_C(4) << 20                                                          \
     }
 
 /* Rows of a table of options: k is a struct cli_keep, prefix "" or "keep-". */
@@ -71,6 +74,7 @@ struct cli_watcher_target {
     pid_t pid;
     struct weft_input in; /* its trace, taken over */
     const char *path;     /* … to be shown */
+    const char *samples;  /* a file into which somebody else samples it, or NULL */
     bool from_start;      /* what happened before the first look counts, too */
     bool quiet;           /* it is not said that it is watched */
     /* -1, or where an int comes from when the process has ended: how, as waitpid says it */
