@@ -1,0 +1,258 @@
+# SPDX-License-Identifier: ISC
+"""watch_samples.py DIR: drives a program that uses the CPU, and looks at the samples of what is kept. Waits for lines of
+messages, never for a time; how much of the CPU the program used is measured by the program, not by a clock."""
+
+import ctypes
+import json
+import os
+import pathlib
+import platform
+import re
+import shutil
+import struct
+import subprocess
+import sys
+
+WEFT, DRIVEN = os.environ["WEFT"], os.environ["DRIVEN"]
+TMP = pathlib.Path(sys.argv[1])
+for name in ("WEFT_KEEP", "JOURNAL_STREAM"):
+    os.environ.pop(name, None)
+failures = []
+number = 0
+
+
+def check(what, holds, *shown):
+    if not holds:
+        failures.append(what)
+        print("FAILED:", what, *shown, sep="\n  ")
+
+
+def place():
+    global number
+    number += 1
+    return TMP / f"trace{number}", TMP / f"kept{number}"
+
+
+def copy_of_program():
+    """One of a name that no other process has."""
+    own = TMP / f"own{os.getpid()}"
+    shutil.copy(DRIVEN, own)
+    return {"program": str(own), "LD_LIBRARY_PATH": str(pathlib.Path(DRIVEN).parent.parent / "src")}
+
+
+class Driven:
+    """The program, which records."""
+
+    def __init__(self, trace, program=DRIVEN, size="1M", **env):
+        self.p = subprocess.Popen([program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+                                  env=dict(os.environ, WEFT_TRACE=str(trace), WEFT_TRACE_SIZE=size, **env))
+        self.pid = self.p.pid
+        assert self.p.stdout.readline() == "ready\n"
+
+    def do(self, *lines):
+        for line in lines:
+            self.p.stdin.write(line + "\n")
+            self.p.stdin.flush()
+            assert self.p.stdout.readline() == "done\n", line
+
+    def end(self):
+        self.p.stdin.close()
+        self.p.wait()
+        self.p.stdout.close()
+
+
+class Watch:
+    """weft watch, and what it says."""
+
+    def __init__(self, to, *arguments, **how):
+        self.to = pathlib.Path(to)
+        self.p = subprocess.Popen([WEFT, "watch", "--every", "1ns", "--to", str(to), *map(str, arguments)], text=True,
+                                  stderr=subprocess.PIPE, **how)
+        self.said = []
+
+    def until(self, pattern):
+        """Reads messages until one matches, which it returns."""
+        for line in self.p.stderr:
+            self.said.append(line.rstrip("\n"))
+            if re.search(pattern, line):
+                return line
+        check(f"the watcher says {pattern}", False, *self.said)
+        return ""
+
+    def end(self):
+        self.said += self.p.stderr.read().splitlines()
+        self.p.stderr.close()
+        return self.p.wait()
+
+    def kept(self):
+        """The next recording that is kept."""
+        found = re.search(r"kept (\S+)", self.until("kept "))
+        return pathlib.Path(found.group(1)) if found else None
+
+
+def profile(file, *arguments):
+    r = subprocess.run([WEFT, "profile", "--json", "--limit", "0", *arguments, str(file)], capture_output=True,
+                       text=True, check=False)
+    check(f"weft profile {arguments} {file}", r.returncode == 0, r.stderr)
+    return json.loads(r.stdout) if r.returncode == 0 else {"rows": [], "measured": {}}
+
+
+def samples(file, *arguments):
+    return {row["name"]: row["samples"] for row in profile(file, *arguments)["rows"]}
+
+
+def of_functions():
+    """By function and by promise; also when the program is gone, and its file."""
+    trace, to = place()
+    own = copy_of_program()
+    d = Driven(trace, **own)
+    w = Watch(to, "--sample=1000", d.pid, "call *")
+    w.until(f"sampling process {d.pid}, 1,000 times a second")
+    d.do("work GET/a 600", "slow GET/idle 20", "work GET/b 200", "call first")
+    first = w.kept()
+    d.do("work GET/c 300", "call second")
+    second = w.kept()
+    d.end()
+    check("status", w.end() == 0)
+    os.unlink(own["program"])
+    for file in (first, second):
+        functions, labels = samples(file, "--user"), samples(file, "--by", "label")
+        used = {n: labels.get(n, 0) for n in ("GET/a", "GET/b", "GET/c", "GET/idle")}
+        check("grind() used the CPU", functions.get("grind", 0) > 100, functions)
+        check("by promise", used["GET/a"] > used["GET/b"] > 20, used)
+        check("one that slept", used["GET/idle"] < 10, used)
+        check("the last one", (used["GET/c"] > 20) == (file == second), used)
+        text = pathlib.Path(f"{file}.txt").read_text()
+        check("the text", "samples of where it used the CPU" in text and "---- weft profile" in text and
+              re.search(r"  grind +driven\.c:", text) and re.search(r"\d  GET/a$", text, re.M), text)
+    read_all(second)
+
+
+def read_all(file):
+    """Every command reads it."""
+    out = str(TMP / "out")
+    for command in (["info"], ["dump"], ["stats"], ["explain"], ["promises"], ["render", "--flame", out + "1.svg"],
+                    ["render", "-o", out + "2.svg"], ["export", "--to", "pprof", "-o", out + ".pb.gz"],
+                    ["export", "--to", "mirage", "-o", out + ".ctf"], ["profile", "--tree"],
+                    ["diff", str(file)], ["save", "-o", out + ".weft"]):
+        r = subprocess.run([WEFT, *command, str(file)], capture_output=True, text=True, check=False)
+        check(f"{command} reads it", r.returncode == 0, r.stderr)
+        if command == ["info"]:
+            check("undamaged", re.search("^  damage *none$", r.stdout, re.M), r.stdout)
+    check("a copy has the samples", samples(out + ".weft") == samples(file))
+
+
+def of_a_crash():
+    """The samples are there until the end."""
+    trace, to = place()
+    d = Driven(trace)
+    w = Watch(to, "--sample", d.pid, "crash")
+    w.until("sampling")
+    d.do("work GET/a 500")
+    d.p.stdin.write("crash\n")
+    d.end()
+    file = w.kept()
+    w.end()
+    labels = samples(file, "--by", "label")
+    check("before the crash", labels.get("GET/a", 0) > 5, labels)
+
+
+def same_seconds():
+    """What the ring of events has overwritten is not sampled, either; and the ring of samples is bounded."""
+    trace, to = place()
+    d = Driven(trace, size="64K")
+    w = Watch(to, "--sample=5000", "--sample-size", "256K", d.pid, "call *")
+    w.until("sampling")
+    d.do("work long/ago 1500", "many few 20000", "work GET/a 300", "call now")
+    file = w.kept()
+    d.end()
+    w.end()
+    labels = samples(file, "--by", "label")
+    check("the last one", labels.get("GET/a", 0) > 100, labels)
+    check("no label of what is overwritten", "long/ago" not in labels, labels)
+    measured = profile(file)["measured"]
+    check("older samples are counted", measured.get("overwritten", 0) > 100, measured)
+    check("in 256K", measured.get("samples", 1 << 20) * 48 < 256 << 10, measured)
+
+
+def restarted():
+    """The next process in its place is sampled, too."""
+    trace, to = place()
+    own = copy_of_program()
+    d = Driven(trace, **own)
+    w = Watch(to, "--follow", "--sample", d.pid, "call *")
+    w.until(f"sampling process {d.pid}")
+    d.end()
+    e = Driven(trace, **own)
+    w.until(f"sampling process {e.pid}")
+    e.do("work GET/a 500", "call now")
+    labels = samples(w.kept(), "--by", "label")
+    check("of the second", labels.get("GET/a", 0) > 5, labels)
+    w.p.terminate()
+    w.end()
+    e.end()
+
+
+def recorded():
+    """weft record --keep takes them from its own file."""
+    for options in (["--sample-low"], ["--sample=1000"], ["--sample=1000", "--memory"]):
+        trace, to = place()
+        r = subprocess.run([WEFT, "record", "-o", str(trace), *options, "--keep", "call *", "--keep", "exit",
+                            "--keep-to", str(to), DRIVEN], input="work GET/a 500\ncall now\nwork GET/b 200\nexit 3\n",
+                           capture_output=True, text=True, check=False)
+        check(f"{options}: its status", r.returncode == 3, r.stderr)
+        last = sorted(to.glob("*.zst"), key=lambda f: f.stat().st_mtime_ns)[-1]
+        labels = samples(last, "--by", "label")
+        check(f"{options}: samples", labels.get("GET/a", 0) > labels.get("GET/b", 0) > 3, labels, r.stderr)
+        check(f"{options}: their names", "grind" in samples(last, "--user"), samples(last))
+        check(f"{options}: the trace has them", "GET/b" in samples(trace, "--by", "label"), r.stderr)
+        for text in to.glob("*.txt"):
+            check(f"{options}: explained", "---- weft explain" in text.read_text(), text.read_text())
+
+
+class Forbidden:
+    """preexec_fn: perf_event_open fails from then on, as in many containers."""
+
+    CALLS = {"x86_64": (0xC000003E, 298), "aarch64": (0xC00000B7, 241)}
+
+    def __call__(self):
+        architecture, call = self.CALLS[platform.machine()]
+        program = struct.pack("HBBI" * 6, 0x20, 0, 0, 4, 0x15, 0, 2, architecture, 0x20, 0, 0, 0, 0x15, 0, 1, call,
+                              0x06, 0, 0, 0x00050001, 0x06, 0, 0, 0x7FFF0000)  # EPERM; allow
+        code = ctypes.create_string_buffer(program)
+        filters = ctypes.create_string_buffer(struct.pack("HxxxxxxP", 6, ctypes.addressof(code)))
+        libc = ctypes.CDLL(None)
+        libc.prctl(38, 1, 0, 0, 0)  # PR_SET_NO_NEW_PRIVS
+        assert libc.prctl(22, 2, filters, 0, 0) == 0  # PR_SET_SECCOMP, SECCOMP_MODE_FILTER
+
+
+def forbidden():
+    """That is said once, and what happens is kept without samples."""
+    if platform.machine() not in Forbidden.CALLS:
+        return
+    trace, to = place()
+    own = copy_of_program()
+    d = Driven(trace, **own)
+    w = Watch(to, "--follow", "--sample", d.pid, "call *", preexec_fn=Forbidden())
+    w.until(f"process {d.pid}: it is watched without samples: no permission to sample")
+    d.do("work GET/a 50", "call now")
+    check("it is kept", w.kept() is not None)
+    d.end()
+    e = Driven(trace, **own)
+    w.until(f"watching .*, process {e.pid} ")
+    e.do("call now")
+    text = w.kept()
+    w.p.terminate()
+    e.end()
+    w.end()
+    check("once", sum("without samples" in line for line in w.said) == 1, *w.said)
+    check("no samples in the text", text and "samples of where" not in pathlib.Path(f"{text}.txt").read_text())
+
+
+of_functions()
+of_a_crash()
+same_seconds()
+restarted()
+recorded()
+forbidden()
+sys.exit(1 if failures else 0)
