@@ -58,8 +58,7 @@ static int open_reader(struct weft_reader **r, int fd, struct weft_error *err)
     return weft_reader_open(r, path, err);
 }
 
-/* Loads the samples of a file. NULL: there are none, or err says why. */
-static struct weft_profile *load(int fd, struct weft_error *err)
+struct weft_profile *cli_samples_load(int fd, struct weft_error *err)
 {
     struct weft_reader *r = NULL;
     struct weft_profile *p = weft_profile_new();
@@ -110,7 +109,7 @@ int64_t cli_samples_append(int trace, int samples, uint64_t since_ns, int64_t na
     const off_t before = lseek(trace, 0, SEEK_END);
     struct weft_profile *p = NULL;
     int rc = before < 0 ? WEFT_E_IO : weft_samples_append(trace, samples, since_ns, err);
-    if (rc == 0 && !(p = load(trace, err)))
+    if (rc == 0 && !(p = cli_samples_load(trace, err)))
         rc = err->code < 0 ? err->code : WEFT_E_NOMEM;
     const int64_t count = p ? p->samples : 0;
     if (count && p->sources)

@@ -63,6 +63,11 @@ void cli_sampler_stop(struct cli_sampler *s);
 /* Copies a file of samples that is being written to, into memory. Returns a descriptor, or a negative WEFT_E code. */
 int cli_samples_copy(const char *path, struct weft_error *err);
 
+struct weft_profile;
+
+/* The samples of such a copy, without names. NULL: err says why not. */
+struct weft_profile *cli_samples_load(int samples, struct weft_error *err);
+
 /* Appends a copy of samples to a trace: those since then (CLOCK_MONOTONIC), and the names of their functions, which are
  * looked up, for that time at most. A trace that has got no samples stays as it was. Returns how many there are, or a
  * negative WEFT_E code. */

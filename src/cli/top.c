@@ -22,8 +22,8 @@
 #define INTERVAL_MOST_NS (3600 * SECOND_NS)
 enum { ROWS = 20, WINDOW_SECONDS = 10, ROWS_MOST = 1000000 };
 
-static const char *const views[] = {"pending",  "tree", "latency", "threads",
-                                    "counters", "all",  NULL};
+static const char *const views[] = {"pending",  "tree",    "latency", "threads",
+                                    "counters", "samples", "all",     NULL};
 
 static struct {
     struct top_request r;
@@ -43,7 +43,7 @@ static const struct cli_option options[] = {
              "over how long rates and latencies are counted, 1s to 60s", .letter = 'w',
              .least = (uint64_t)SECOND_NS, .most = TOP_SECONDS_MAX * (uint64_t)SECOND_NS,
              .shown = "10s"),
-    CLI_TEXT("view", request.r.view, "pending|tree|latency|threads|counters|all",
+    CLI_TEXT("view", request.r.view, "pending|tree|latency|threads|counters|samples|all",
              "what is shown first, or is printed", .words = views,
              .shown = "pending; without a screen all"),
     CLI_TEXT("sort", request.r.sort, "KEY", "the column to sort by, in the view"),
@@ -54,6 +54,11 @@ static const struct cli_option options[] = {
                .least = 1, .most = ROWS_MOST, .shown = "20"),
     CLI_TEXT("user", request.r.user, "USER", "only processes of that user; for root", .letter = 'u',
              .completes = CLI_USERS),
+    CLI_NUMBER("sample", request.r.sample_hz, "HZ",
+               "look HZ times a second (99) where the processes that are shown are, at most 8 of "
+               "them, as weft sample --low does: where their CPU time goes, by function and by "
+               "promise. On the screen, the key S does so",
+               .alone = "99", .least = 1, .most = 10000),
     CLI_FLAG("json", request.r.json, "print a JSON object for each interval, one a line"),
     CLI_TEXT("metrics", request.r.metrics, "ADDRESS",
              "offer OpenMetrics at http://ADDRESS/metrics: PORT of the loopback interface, "
@@ -215,7 +220,8 @@ const struct cli_command cli_top = {
     .about =
         "Shows what processes that record do now, again and again: what is pending and for how "
         "long, what waits for what, latencies over the last seconds, how busy the event loops "
-        "are, counters. Without PID: all processes of this user that record, also those that "
+        "are, counters; if asked for, where the CPU time goes. Without PID: all processes of this "
+        "user that record, also those that "
         "begin later; for root, of all users. h shows the keys.\n",
     .options = options,
     .examples = "weft top\n"

@@ -2,16 +2,15 @@
 """watch_samples.py DIR: drives a program that uses the CPU, and looks at the samples of what is kept. Waits for lines of
 messages, never for a time; how much of the CPU the program used is measured by the program, not by a clock."""
 
-import ctypes
 import json
 import os
 import pathlib
-import platform
 import re
 import shutil
-import struct
 import subprocess
 import sys
+
+import unsampled
 
 WEFT, DRIVEN = os.environ["WEFT"], os.environ["DRIVEN"]
 TMP = pathlib.Path(sys.argv[1])
@@ -210,30 +209,14 @@ def recorded():
             check(f"{options}: explained", "---- weft explain" in text.read_text(), text.read_text())
 
 
-class Forbidden:
-    """preexec_fn: perf_event_open fails from then on, as in many containers."""
-
-    CALLS = {"x86_64": (0xC000003E, 298), "aarch64": (0xC00000B7, 241)}
-
-    def __call__(self):
-        architecture, call = self.CALLS[platform.machine()]
-        program = struct.pack("HBBI" * 6, 0x20, 0, 0, 4, 0x15, 0, 2, architecture, 0x20, 0, 0, 0, 0x15, 0, 1, call,
-                              0x06, 0, 0, 0x00050001, 0x06, 0, 0, 0x7FFF0000)  # EPERM; allow
-        code = ctypes.create_string_buffer(program)
-        filters = ctypes.create_string_buffer(struct.pack("HxxxxxxP", 6, ctypes.addressof(code)))
-        libc = ctypes.CDLL(None)
-        libc.prctl(38, 1, 0, 0, 0)  # PR_SET_NO_NEW_PRIVS
-        assert libc.prctl(22, 2, filters, 0, 0) == 0  # PR_SET_SECCOMP, SECCOMP_MODE_FILTER
-
-
 def forbidden():
     """That is said once, and what happens is kept without samples."""
-    if platform.machine() not in Forbidden.CALLS:
+    if not unsampled.POSSIBLE:
         return
     trace, to = place()
     own = copy_of_program()
     d = Driven(trace, **own)
-    w = Watch(to, "--follow", "--sample", d.pid, "call *", preexec_fn=Forbidden())
+    w = Watch(to, "--follow", "--sample", d.pid, "call *", preexec_fn=unsampled.forbid)
     w.until(f"process {d.pid}: it is watched without samples: no permission to sample")
     d.do("work GET/a 50", "call now")
     check("it is kept", w.kept() is not None)

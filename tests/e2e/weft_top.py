@@ -16,6 +16,8 @@ import time
 import fcntl
 import struct
 
+import unsampled
+
 WEFT, TOLD, TMP = sys.argv[1:4]
 LONG = 300  # seconds: for what never comes
 failures = 0
@@ -131,9 +133,9 @@ def test_report():
 class Reports:
     """weft top --json that goes on, line by line."""
 
-    def __init__(self, *args):
+    def __init__(self, *args, **how):
         self.process = subprocess.Popen([WEFT, "top", "--json", "-d", "100ms", *map(str, args)], text=True,
-                                        stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL)
+                                        stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, **how)
 
     def next(self):
         line = self.process.stdout.readline()
@@ -231,6 +233,94 @@ def test_none():
                  ["--metrics", "::1:80"], ["--metrics", "unix:"], ["-u", "nobody of that name"]):
         run = top("-b", "-n", 1, *args)
         equal(f"status of {args}", 2, run.returncode)
+
+
+# ---- Samples ----
+
+
+class Driven:
+    """../tools/driven.c, which can use the CPU."""
+
+    def __init__(self):
+        self.process = subprocess.Popen([os.environ["DRIVEN"]], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+                                        bufsize=1, env=dict(os.environ, WEFT_TRACE=f"{TMP}/driven.weft"))
+        self.pid = self.process.pid
+        check("driven", self.process.stdout.readline() == "ready\n")
+
+    def tell(self, *lines):
+        for line in lines:
+            self.process.stdin.write(line + "\n")
+            check("driven: " + line, self.process.stdout.readline() == "done\n")
+
+    def quit(self):
+        self.process.stdin.close()
+        self.process.wait(LONG)
+
+
+def may_sample():
+    run = subprocess.run([WEFT, "sample", "-o", f"{TMP}/probe.samples", "true"], capture_output=True, text=True)
+    if run.returncode and re.search("no permission|no perf_event_open", run.stderr):
+        print("no samples:", run.stderr)
+        return False
+    return True
+
+
+def test_samples():
+    driven = Driven()
+    report = json.loads(top("--json", "-n", 1, "-d", "100ms", driven.pid).stdout)
+    equal("only when asked", [], report["samples"])
+    reports = Reports("--sample=1000", "--view", "samples", "-w", "60s", driven.pid)
+    reports.until("it is sampled", lambda r: [s["sampling"] for s in r["samples"]] == [True])
+    driven.tell("work GET/7 600", "slow idle 20", "work POST 200")
+
+    def counts(report):
+        one = of(report, "samples", driven.pid)[0]
+        return (one, {f["function"]: f["samples"] for f in one["functions"]},
+                {l["label"]: l["samples"] for l in one["labels"]})
+
+    def done(report):
+        _, functions, labels = counts(report)
+        return functions.get("grind", 0) > 100 and labels.get("GET/#", 0) > 100 and labels.get("POST", 0) > 30
+
+    report = reports.until("where it used the CPU", done)
+    one, functions, labels = counts(report)
+    check("more of what took longer", labels["GET/#"] > labels["POST"] > labels.get("idle", 0), labels)
+    check("grind most", max(functions, key=functions.get) == "grind", functions)
+    equal("of the program", {os.path.basename(os.environ["DRIVEN"])},
+          {f["object"] for f in one["functions"] if f["function"] == "grind"})
+    equal("each sample has one function", one["samples"], sum(functions.values()))
+    check("and at most one promise", sum(labels.values()) <= one["samples"], labels)
+    equal("one view", {"time_ns", "look_ns", "processes", "samples"}, set(report))
+    equal("as told", (1000, None), (one["hz"], one["trouble"]))
+    reports.stop()
+    text = top("-b", "-n", 1, "-d", "100ms", "--view", "samples", driven.pid).stdout
+    check("how to", "no process is sampled; --sample does that" in text, text)
+    screen = Screen(30, 140, driven.pid)
+    screen.has("driven", "6 Samples")
+    screen.type("6")
+    screen.has("no process is sampled; S does that")
+    screen.type("S")
+    screen.has("is sampled, 99 times a second; S ends it")
+    screen.has("driven: 0 samples in")
+    driven.tell(*["work GET/8 100"] * 10)
+    screen.has("by function", "grind", "by promise", "GET/#")
+    screen.type("S")
+    screen.has("no process is sampled")
+    equal("status", 0, screen.end())
+    driven.quit()
+
+
+def test_unsampled():
+    """If that is forbidden, all else is shown."""
+    if not unsampled.POSSIBLE:
+        return
+    driven = Driven()
+    driven.tell("begin here")
+    reports = Reports("--sample", driven.pid, preexec_fn=unsampled.forbid)
+    report = reports.until("why", lambda r: ["no permission to sample" in (s["trouble"] or "") for s in r["samples"]] == [True])
+    equal("the rest", ["here"], [p["label"] for p in of(report, "pending", driven.pid)])
+    reports.stop()
+    driven.quit()
 
 
 # ---- For Prometheus ----
@@ -650,7 +740,7 @@ def test_terminals():
 
 
 TESTS = [test_report, test_rates, test_finding, test_none, test_metrics, test_metrics_socket, test_screen,
-         test_metrics_screen, test_actions, test_terminals]
+         test_metrics_screen, test_actions, test_terminals, *([test_samples] if may_sample() else []), test_unsampled]
 for test in TESTS:
     if len(sys.argv) < 5 or test.__name__[5:] in sys.argv[4:]:
         before = failures

@@ -3,7 +3,8 @@
 # weft top of a program that is told what to do: as text, as JSON, for Prometheus, and on terminals of several kinds.
 . "$(dirname "$0")/lib.sh"
 
-: "${TOLD:?tests/tools/told}"
+: "${TOLD:?tests/tools/told}" "${DRIVEN:?tests/tools/driven}"
+export DRIVEN
 unset WEFT_TRACE NO_COLOR
 export LC_ALL=C.UTF-8
 

@@ -14,18 +14,21 @@ enum { PIPE_COLUMNS = 160, HEAD_MOST = 10000 };
 static const char *const titles[TOP_VIEWS] = {
     [TOP_PENDING] = "oldest pending", [TOP_TREE] = "what waits for what",
     [TOP_LATENCY] = "latencies",      [TOP_THREADS] = "threads",
-    [TOP_COUNTERS] = "counters",
+    [TOP_COUNTERS] = "counters",      [TOP_SAMPLES] = "where the CPU time goes",
 };
 
 static bool has(const struct top *t, enum top_view view)
 {
     uint32_t count = 1;
+    for (uint32_t i = 0; i < t->processes && view == TOP_SAMPLES; i++)
+        if (t->process[i]->samples.hz)
+            return true;
     for (uint32_t i = 0; i < t->processes && view == TOP_COUNTERS; i++) {
         live_counters(t->process[i]->live, &count);
         if (count)
             return true;
     }
-    return view != TOP_COUNTERS || count;
+    return view == TOP_COUNTERS ? count > 0 : view != TOP_SAMPLES;
 }
 
 static void print_text(const struct top *t)

@@ -143,15 +143,54 @@ static json_t *process_json(const struct top_process *p)
     return o;
 }
 
+static json_t *function_json(const struct top_samples *s, const struct top_share *share)
+{
+    const struct top_place *place = top_samples_place(s, share->of);
+    return CLI_OBJECT("function", cli_json_string(place ? place->function : NULL), "object",
+                      cli_json_string(place ? place->object : NULL), "samples", share->samples);
+}
+
+static json_t *label_json(const struct live *l, const struct top_share *share)
+{
+    uint32_t rows;
+    const struct live_row *row = live_rows(l, &rows);
+    const bool is_row = share->of < rows;
+    return CLI_OBJECT("type", is_row ? name_json(l, row[share->of].type) : json_null(), "label",
+                      is_row ? name_json(l, row[share->of].label) : json_null(), "loop",
+                      share->of == TOP_LOOP_RAN, "samples", share->samples);
+}
+
+static json_t *samples_json(const struct top *t)
+{
+    json_t *list = json_array();
+    for (uint32_t i = 0; i < t->processes; i++) {
+        const struct top_process *p = t->process[i];
+        const struct top_samples *s = &p->samples;
+        const uint32_t rows = t->request.rows;
+        if (s->hz)
+            cli_json_append(list, CLI_OBJECT("pid", (int64_t)p->pid, "hz", s->hz, "sampling",
+                                             s->began && !*s->trouble, "trouble",
+                                             cli_json_string(*s->trouble ? s->trouble : NULL),
+                                             "window_ns", s->window_ns, "samples", s->samples,
+                                             "functions",
+                                             CLI_LIST(k, s->functions < rows ? s->functions : rows,
+                                                      function_json(s, &s->function[k])),
+                                             "labels",
+                                             CLI_LIST(k, s->labels < rows ? s->labels : rows,
+                                                      label_json(p->live, &s->label[k]))));
+    }
+    return list;
+}
+
 void top_json_print(const struct top *t)
 {
-    static const char *const keys[TOP_VIEWS] = {"pending", "tree", "latencies", "threads",
-                                                "counters"};
+    static const char *const keys[TOP_VIEWS] = {"pending", "tree",     "latencies",
+                                                "threads", "counters", "samples"};
     json_t *tree = json_array();
     json_t *o = CLI_OBJECT("time_ns", weft_clock_ns(CLOCK_REALTIME), "look_ns", t->look_ns,
                            "processes", CLI_LIST(i, t->processes, process_json(t->process[i])));
     for (enum top_view v = TOP_PENDING; v < TOP_VIEWS; v++)
-        if (v != TOP_TREE && (t->request.all_views || t->view == v))
+        if (v != TOP_TREE && v != TOP_SAMPLES && (t->request.all_views || t->view == v))
             CLI_SET(o, keys[v], list_json(t, v));
     for (uint32_t i = 0; i < t->processes && (t->request.all_views || t->view == TOP_TREE); i++)
         add_tree(tree, t, t->process[i]);
@@ -159,6 +198,8 @@ void top_json_print(const struct top *t)
         CLI_SET(o, keys[TOP_TREE], tree);
     else
         json_decref(tree);
+    if (t->request.all_views || t->view == TOP_SAMPLES)
+        CLI_SET(o, keys[TOP_SAMPLES], samples_json(t));
     cli_json_dump(o, "");
     putchar('\n');
     fflush(stdout);

@@ -24,8 +24,8 @@ enum { ESCAPE = 27, ENTER = '\r', DELETE = 127, BACKSPACE = 8, SHIFT = 16, TO_TH
 void top_help_put(struct top_page *page, const struct top *t)
 {
     static const char *const keys[][2] = {
-        {"1 2 3 4 5, Tab", "the views: oldest pending, what waits for what, latencies, threads, "
-                           "counters"},
+        {"1 2 3 4 5 6, Tab", "the views: oldest pending, what waits for what, latencies, threads, "
+                             "counters, samples"},
         {"Up Down PgUp PgDn Home End", "move the selection"},
         {"Left Right", "show what is further left or right"},
         {"Enter", "all about the selected line; there, Enter follows a promise, Esc goes back"},
@@ -38,6 +38,7 @@ void top_help_put(struct top_page *page, const struct top *t)
         {"] [", "count rates and latencies over more seconds, fewer (1 to 60)"},
         {"e", "explain the selected process (weft explain PID)"},
         {"s", "save its trace in the present folder (weft save)"},
+        {"S", "sample the selected process, and no more: where its CPU time goes (6)"},
         {"u", "only the processes of one user (for root)"},
         {"Ctrl-L", "draw the screen anew"},
         {"F1 h ?", "these keys"},
@@ -110,6 +111,29 @@ static void set_interval(struct top_screen *s, bool longer)
     s->t->interval_ns = s->t->wait_ns = steps_ms[i] * 1000000;
     s->look_now = true;
     top_screen_tell(s, false, "every %s", weft_duration(s->t->interval_ns).text);
+}
+
+/* Samples the selected process, or does so no more. */
+static void switch_sampling(struct top_screen *s)
+{
+    struct top_process *p = NULL;
+    const struct top_process *chosen = top_screen_process(s);
+    for (uint32_t i = 0; i < s->t->processes; i++)
+        if (s->t->process[i] == chosen)
+            p = s->t->process[i];
+    if (!p || p->ended)
+        return;
+    const bool begin = !p->samples.hz;
+    if (!top_sample(s->t, p, begin))
+        top_screen_tell(s, true, "%d processes are sampled already", TOP_SAMPLED_MAX);
+    else if (begin)
+        top_screen_tell(s, false, "process %d (%s) is sampled, %s a second; S ends it", (int)p->pid,
+                        p->program, cli_many(p->samples.hz, "time").text);
+    else
+        top_screen_tell(s, false, "process %d (%s) is not sampled any more", (int)p->pid,
+                        p->program);
+    if (begin && s->t->view != TOP_SAMPLES)
+        to_view(s, TOP_SAMPLES);
 }
 
 /* ---- Selection ---- */
@@ -370,6 +394,9 @@ static void letter_key(struct top_screen *s, int letter)
         return;
     case 's':
         top_save(s);
+        return;
+    case 'S':
+        switch_sampling(s);
         return;
     case 'k':
         select_by(s, -1);

@@ -9,9 +9,13 @@
 #include "base/order.h"
 #include "cli/top/views.h"
 
-const char *const top_view_names[] = {
-    [TOP_PENDING] = "pending", [TOP_TREE] = "tree",         [TOP_LATENCY] = "latency",
-    [TOP_THREADS] = "threads", [TOP_COUNTERS] = "counters", NULL};
+const char *const top_view_names[] = {[TOP_PENDING] = "pending",
+                                      [TOP_TREE] = "tree",
+                                      [TOP_LATENCY] = "latency",
+                                      [TOP_THREADS] = "threads",
+                                      [TOP_COUNTERS] = "counters",
+                                      [TOP_SAMPLES] = "samples",
+                                      NULL};
 
 enum { BY_AGE, BY_WAITING, BY_LABEL, BY_TYPE, BY_WHERE };
 enum { BY_COUNT, BY_P50, BY_P90, BY_P99, BY_MAX, BY_TOTAL, BY_FAILED, BY_PENDING, BY_NAME };
@@ -26,7 +30,9 @@ const char *const *top_view_sorts(enum top_view view)
                                           "total", "failed", "pending", "label", NULL};
     static const char *const threads[] = {"busy", "longest", "turns", "name", NULL};
     static const char *const counters[] = {"name", "value", "change", NULL};
-    static const char *const *const sorts[TOP_VIEWS] = {pending, tree, latency, threads, counters};
+    static const char *const samples[] = {"samples", NULL};
+    static const char *const *const sorts[TOP_VIEWS] = {pending, tree,     latency,
+                                                        threads, counters, samples};
     return sorts[view];
 }
 

@@ -25,6 +25,7 @@ static void close_process(struct top_process *p)
 {
     live_close(p->live);
     top_window_fini(&p->window);
+    top_samples_end(&p->samples);
     weft_free_all(p->history, p->exported, p);
 }
 
@@ -56,6 +57,26 @@ static void turned(void *data, const struct live_thread *thread, uint64_t end_ns
         top_window_turned(&p->window, (uint32_t)(thread - all), end_ns - thread->since_ns);
 }
 
+static void event(void *data, const struct weft_event *ev)
+{
+    struct top_process *p = data;
+    top_samples_event(&p->samples, ev);
+}
+
+bool top_sample(struct top *t, struct top_process *p, bool begin)
+{
+    unsigned count = 0;
+    for (uint32_t i = 0; i < t->processes; i++)
+        count += t->process[i]->samples.hz > 0;
+    if (begin && count >= TOP_SAMPLED_MAX)
+        return false;
+    top_samples_end(&p->samples);
+    if (begin)
+        top_samples_begin(&p->samples, p->pid,
+                          t->request.sample_hz ? t->request.sample_hz : TOP_SAMPLE_HZ);
+    return true;
+}
+
 /* What is wrong with a process matters only if the user has asked for it. */
 static bool refuse(struct top *t, const struct weft_error *err)
 {
@@ -84,8 +105,9 @@ static bool found(void *data, pid_t pid, uint64_t start, uid_t user)
     }
     if (rc < 0)
         return refuse(t, &err);
-    const struct live_options options = {.calls = {.data = p, .turned = turned}};
-    *p = (struct top_process){.pid = pid, .start = start, .user = user, .program = "?"};
+    const struct live_options options = {.calls = {.data = p, .turned = turned, .event = event}};
+    *p = (struct top_process){
+        .pid = pid, .start = start, .user = user, .program = "?", .samples = TOP_SAMPLES_NONE};
     p->window.seconds = t->window_seconds;
     rc = live_open(&p->live, &in, &options, &err);
     if (rc < 0) {
@@ -93,6 +115,8 @@ static bool found(void *data, pid_t pid, uint64_t start, uid_t user)
         return refuse(t, &err);
     }
     t->process[t->processes++] = p;
+    if (t->request.sample_hz)
+        top_sample(t, p, true);
     *t->refused = 0;
     return true;
 }
@@ -150,12 +174,14 @@ static void note_facts(struct top_process *p, int64_t now_ns)
 static void look_at(struct top *t, struct top_process *p)
 {
     struct weft_error err = {.offset = WEFT_NO_OFFSET};
+    top_samples_take(&p->samples, p->live, p->pid);
     int rc = live_look(p->live, &err);
     const int64_t now_ns = weft_monotonic_ns();
-    (void)t;
     *p->trouble = 0;
     if (rc == 0)
         rc = top_window_note(&p->window, p->live) < 0 ? weft_no_memory(&err) : 0;
+    if (rc == 0)
+        rc = top_samples_join(&p->samples, t->window_seconds) < 0 ? weft_no_memory(&err) : 0;
     if (rc < 0)
         snprintf(p->trouble, sizeof p->trouble, "%s",
                  *err.text ? err.text : weft_error_name(err.code));
@@ -183,6 +209,8 @@ void top_look(struct top *t)
     }
     t->processes = kept;
     top_find(t->finder, known, found, t);
+    for (uint32_t i = 0; i < t->processes; i++)
+        top_samples_ask(&t->process[i]->samples);
     for (uint32_t i = 0; i < t->processes; i++)
         if (!t->process[i]->ended)
             look_at(t, t->process[i]);

@@ -107,8 +107,8 @@ static void draw_line(int y, const char *text, int shift, int columns, attr_t ov
 
 static void draw_tabs(const struct top_screen *s, int y)
 {
-    static const char *const names[TOP_VIEWS] = {"1 Pending", "2 Tree", "3 Latency", "4 Threads",
-                                                 "5 Counters"};
+    static const char *const names[TOP_VIEWS] = {"1 Pending", "2 Tree",     "3 Latency",
+                                                 "4 Threads", "5 Counters", "6 Samples"};
     move(y, 0);
     for (unsigned v = 0; v < TOP_VIEWS && s->mode == TOP_LIST; v++) {
         if (getcurx(stdscr) + (int)strlen(names[v]) + 2 >= s->columns)

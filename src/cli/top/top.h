@@ -7,21 +7,31 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "cli/top/samples.h"
 #include "cli/top/window.h"
 #include "live/live.h"
 
-enum top_view { TOP_PENDING, TOP_TREE, TOP_LATENCY, TOP_THREADS, TOP_COUNTERS, TOP_VIEWS };
+enum top_view {
+    TOP_PENDING,
+    TOP_TREE,
+    TOP_LATENCY,
+    TOP_THREADS,
+    TOP_COUNTERS,
+    TOP_SAMPLES,
+    TOP_VIEWS
+};
 
 struct top_request {
     const char *view, *sort, *filter, *user, *metrics; /* NULL: not given */
     int64_t interval_ns, window_ns;
     uint64_t count;
     uint32_t rows;
+    uint32_t sample_hz; /* > 0: processes are sampled from the beginning */
     bool batch, json, all_views;
     bool count_given, interval_given, rows_given;
 };
 
-enum { TOP_HISTORY = 40 };
+enum { TOP_HISTORY = 40, TOP_SAMPLED_MAX = 8, TOP_SAMPLE_HZ = 99 };
 
 /* The last values of a counter, the oldest first. */
 struct top_history {
@@ -37,6 +47,7 @@ struct top_process {
     uint64_t recording_ns;
     struct live *live;
     struct top_window window;
+    struct top_samples samples;
     struct top_history *history; /* of the first counters */
     uint32_t histories, history_room;
     int64_t history_ns; /* when it was last added to */
@@ -75,6 +86,9 @@ void top_look(struct top *t);
 
 /* How long to wait from now on, if looking and showing took that long on a CPU, and no less the time before. */
 void top_pace(struct top *t, int64_t took_ns);
+
+/* Begins or ends the sampling of a process. Returns false if as many as may be are sampled already. */
+bool top_sample(struct top *t, struct top_process *p, bool begin);
 
 void top_fini(struct top *t);
 

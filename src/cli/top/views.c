@@ -462,11 +462,111 @@ static void put_counters(struct top_page *page, const struct top *t, int columns
     put_list(page, t, TOP_COUNTERS, heads, widths, most, put_counter, "counters");
 }
 
+/* ---- Samples ---- */
+
+static void put_share(struct top_page *page, const struct top *t, const struct top_process *p,
+                      const struct top_share *share, const int *widths)
+{
+    const double part = (double)share->samples / (double)p->samples.samples;
+    put_pid(page, t, p);
+    top_cell(page, TOP_PLAIN, widths[0], weft_count(share->samples).text);
+    top_bar(page, part, BAR);
+    top_put(page, TOP_PLAIN, "%5.1f%% ", 100 * part);
+}
+
+/* Returns false if nothing of it matches the filter. */
+static bool put_function(struct top_page *page, const struct top *t, const struct top_process *p,
+                         const struct top_share *share, const int *widths)
+{
+    const struct top_place *place = top_samples_place(&p->samples, share->of);
+    const char *name = place ? place->function : "(others)", *object = place ? place->object : "";
+    if (!top_matches(t, name) && !top_matches(t, object) && !top_matches(t, p->program))
+        return false;
+    put_share(page, t, p, share, widths);
+    top_put(page, TOP_BOLD, "%s", name);
+    top_put(page, TOP_FAINT, "  %s", object);
+    top_end(page, (struct top_key){.process = p->pid});
+    return true;
+}
+
+static bool put_label(struct top_page *page, const struct top *t, const struct top_process *p,
+                      const struct top_share *share, const int *widths)
+{
+    uint32_t rows;
+    const struct live_row *row = live_rows(p->live, &rows);
+    const bool is_row = share->of < rows;
+    const char *label = is_row                      ? live_name(p->live, row[share->of].label)
+                        : share->of == TOP_LOOP_RAN ? "(the loop itself)"
+                                                    : "(no promise)",
+               *type = is_row ? live_name(p->live, row[share->of].type) : "";
+    if (!top_matches(t, label) && !top_matches(t, type) && !top_matches(t, p->program))
+        return false;
+    put_share(page, t, p, share, widths);
+    top_put(page, TOP_BOLD, "%s", *label ? label : type);
+    if (*label && *type)
+        top_put(page, TOP_FAINT, "  %s", type);
+    top_end(page, (struct top_key){.process = p->pid, .row = is_row ? share->of + 1 : 0});
+    return true;
+}
+
+typedef bool put_share_fn(struct top_page *page, const struct top *t, const struct top_process *p,
+                          const struct top_share *share, const int *widths);
+
+static void put_shares(struct top_page *page, const struct top *t, const struct top_process *p,
+                       const struct top_share *share, uint32_t count, uint32_t most,
+                       const int *widths, put_share_fn *put)
+{
+    uint32_t i = 0;
+    for (uint32_t shown = 0; i < count && shown < most; i++)
+        shown += put(page, t, p, &share[i], widths);
+    if (i < count)
+        top_say(page, TOP_FAINT, "  and %s more", weft_count(count - i).text);
+}
+
+static void put_sampled(struct top_page *page, const struct top *t, const struct top_process *p,
+                        uint32_t most, const int *widths)
+{
+    const struct top_samples *s = &p->samples;
+    put_pid(page, t, p);
+    top_put(page, *s->trouble ? TOP_BAD : TOP_PLAIN, "%s: ", p->program);
+    if (*s->trouble)
+        top_put(page, TOP_BAD, "it is not sampled: %s", s->trouble);
+    else
+        top_put(page, TOP_PLAIN, "%s in %s, %s a second of a busy core",
+                cli_many(s->samples, "sample").text, weft_duration((int64_t)s->window_ns).text,
+                weft_count(s->hz).text);
+    top_end(page, (struct top_key){.process = p->pid});
+    if (!s->samples)
+        return;
+    top_say(page, TOP_HEAD, "%s", "by function");
+    put_shares(page, t, p, s->function, s->functions, most / 2, widths, put_function);
+    top_say(page, TOP_HEAD, "%s", "by promise");
+    put_shares(page, t, p, s->label, s->labels, most - most / 2, widths, put_label);
+}
+
+static void put_samples(struct top_page *page, const struct top *t, int columns, uint32_t most)
+{
+    static const char *const heads[] = {"SAMPLES:samples", "SHARE", "WHERE THE CPU TIME GOES",
+                                        NULL};
+    const int widths[] = {NUMBER, -(BAR + 8), -TEXT_MOST};
+    bool any = false;
+    (void)columns;
+    put_head(page, t, TOP_SAMPLES, heads, widths);
+    for (uint32_t i = 0; i < t->processes; i++) {
+        if (t->process[i]->samples.hz)
+            put_sampled(page, t, t->process[i], most, widths);
+        any |= t->process[i]->samples.hz > 0;
+    }
+    if (!any)
+        top_say(page, TOP_FAINT, "  no process is sampled; %s",
+                t->request.batch ? "--sample does that" : "S does that with the selected one");
+}
+
 void top_view_put(struct top_page *page, const struct top *t, enum top_view view, int columns,
                   uint32_t most)
 {
     static void (*const put[TOP_VIEWS])(struct top_page * page, const struct top *t, int columns,
-                                        uint32_t most) = {put_pending, put_tree, put_latencies,
-                                                          put_threads, put_counters};
+                                        uint32_t most) = {put_pending, put_tree,     put_latencies,
+                                                          put_threads, put_counters, put_samples};
     put[view](page, t, columns, most);
 }
