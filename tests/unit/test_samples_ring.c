@@ -487,6 +487,42 @@ static void is_copied(void **state)
     close(copy);
 }
 
+/* The last packets of a ring are appended to a trace, and then others that are numbered from there on. */
+static void is_appended_in_part(void **state)
+{
+    (void)state;
+    enum { ALL = 6000, SINCE = 1000 + ALL * 3 / 4 };
+    int fd = new_file(), trace = new_file(), more = new_file();
+    struct weft_samples_file *f = begin(fd, RING), *g = begin(trace, 0), *h = NULL;
+    assert_int_equal(put_world(f), 0);
+    for (uint64_t i = 0; i < ALL; i++)
+        assert_int_equal(put_sample(f, 1000 + i, 1 + (uint32_t)(i % PROCESSES)), 0);
+    assert_int_equal(weft_samples_end(f, NULL), 0);
+    assert_int_equal(weft_samples_end(g, NULL), 0);
+    const uint64_t packets = weft_samples_packets(fd);
+    assert_in_range(packets, 4, 100);
+    assert_int_equal(weft_samples_append(trace, fd, SINCE, NULL), 0);
+    struct weft_profile *p = load(trace);
+    assert_in_range(p->samples, 1000 + ALL - SINCE, (1000 + ALL - SINCE) * 2);
+    assert_in_range(p->first_ns, 1001, SINCE);
+    assert_int_equal(p->last_ns, 1000 + ALL - 1);
+    assert_int_equal(p->overwritten + p->samples, ALL);
+    assert_int_equal(p->skipped, 0);
+    weft_profile_free(p);
+    const struct weft_source source = {.unit = WEFT_UNIT_NS, .frequency = 99, .period = 10101010};
+    assert_int_equal(weft_samples_begin(&h, more,
+                                        &(struct weft_samples_facts){.packets_before = packets},
+                                        &source, "cpu-clock", NULL),
+                     0);
+    assert_int_equal(put_sample(h, 1000 + ALL, 1), 0);
+    assert_int_equal(weft_samples_end(h, NULL), 0);
+    assert_int_equal(weft_samples_append(trace, more, SINCE, NULL), 0);
+    assert_int_equal(weft_samples_packets(trace), packets + 1);
+    close(fd);
+    close(trace);
+    close(more);
+}
+
 static void out_of_memory(void **state)
 {
     (void)state;
@@ -520,7 +556,8 @@ int main(void)
         cmocka_unit_test(losses_stay),      cmocka_unit_test(processes_begin_and_end),
         cmocka_unit_test(a_full_disk),      cmocka_unit_test(too_small),
         cmocka_unit_test(large_and_short),  cmocka_unit_test(symbols_are_bounded),
-        cmocka_unit_test(is_copied),        cmocka_unit_test(out_of_memory),
+        cmocka_unit_test(is_copied),        cmocka_unit_test(is_appended_in_part),
+        cmocka_unit_test(out_of_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
