@@ -9,6 +9,7 @@
 #include "cli/common.h"
 #include "cli/crash.h"
 #include "cli/explain.h"
+#include "cli/hot.h"
 #include "cli/live.h"
 #include "cli/now.h"
 #include "cli/pending.h"
@@ -256,17 +257,10 @@ static bool look_at_slow(struct cli_explained *x, const struct request *r)
 /* If the trace also recorded when threads left their cores: finds when others had those cores. */
 static int add_preempted(struct cli_explained *x)
 {
-    const struct cli_profiles_options o = {.command = "explain",
-                                           .model = x->model,
-                                           .no_symbols = true,
-                                           .may_be_empty = true,
-                                           .quiet = true};
-    struct cli_profiles p;
     struct weft_preemption *list = NULL;
     uint32_t count = 0;
     int rc = 0;
-    const bool loaded = cli_profiles_open(&p, &x->path, 1, &o);
-    const struct weft_profile *f = loaded ? p.profile : NULL;
+    const struct weft_profile *f = x->profile;
     if (f && f->model && f->absences && !f->switches_until_ns) {
         list = calloc(f->absences, sizeof *list);
         for (uint32_t i = 0; list && i < f->absences; i++) {
@@ -280,7 +274,6 @@ static int add_preempted(struct cli_explained *x)
         rc = list ? weft_history_preempted(x->history, list, count) : WEFT_E_NOMEM;
     }
     free(list);
-    cli_profiles_close(&p);
     return rc;
 }
 
@@ -289,8 +282,9 @@ static int add_preempted(struct cli_explained *x)
     (1u << WEFT_FINDING_DEADLOCK | 1u << WEFT_FINDING_LOST_WAKEUP | 1u << WEFT_FINDING_HANG_ROOT | \
      1u << WEFT_FINDING_NEVER_RESOLVED)
 
-/* On failure prints why and returns false. */
-static bool explain_file(struct cli_explained *x, const struct request *r, const char *path)
+/* p: for the samples of the file, to be closed. On failure prints why and returns false. */
+static bool explain_file(struct cli_explained *x, const struct request *r, const char *path,
+                         struct cli_profiles *p)
 {
     *x = (struct cli_explained){.path = path, .ignored = r->thresholds.ignore};
     struct weft_reader *reader = cli_open(path);
@@ -301,6 +295,13 @@ static bool explain_file(struct cli_explained *x, const struct request *r, const
         x->ignored |= ~OF_ONE_MOMENT;
     if (!x->model || !(x->history = cli_history(x->model, path)))
         return false;
+    const struct cli_profiles_options o = {.command = "explain",
+                                           .model = x->model,
+                                           .no_symbols = true,
+                                           .may_be_empty = true,
+                                           .quiet = true};
+    if (sampled && cli_profiles_open(p, &x->path, 1, &o))
+        x->profile = p->profile;
     struct cli_progress progress = cli_progress_begin(path);
     int rc = !r->promise && sampled ? add_preempted(x) : 0;
     if (rc == 0 && !r->promise)
@@ -321,14 +322,21 @@ static json_t *evidence_json(const struct weft_model *m, const struct weft_evide
                       cli_json_label(m, e->promise));
 }
 
-static json_t *finding_json(const struct weft_model *m, const struct weft_finding *f)
+static json_t *finding_json(const struct cli_explained *x, const struct weft_finding *f)
 {
-    return CLI_OBJECT("name", weft_finding_name(f->kind), "confidence",
-                      weft_confidence_name(f->confidence), CLI_WHO(m, f->promise), "text",
-                      f->text ? f->text : "", CLI_FIELDS(f, start_ns, end_ns, cost_ns, count),
-                      "evidence", CLI_LIST(i, f->evidences, evidence_json(m, &f->evidence[i])),
-                      "affected", CLI_LIST(i, f->affecteds, cli_json_who(m, f->affected[i])),
-                      CLI_FIELDS(f, affected_total, doubt), "hint", weft_finding_hint(f->kind));
+    const struct weft_model *m = x->model;
+    struct cli_hot hot;
+    if (cli_explained_hot(&hot, x, f) < 0)
+        cli_lacks_memory();
+    json_t *o =
+        CLI_OBJECT("name", weft_finding_name(f->kind), "confidence",
+                   weft_confidence_name(f->confidence), CLI_WHO(m, f->promise), "text",
+                   f->text ? f->text : "", CLI_FIELDS(f, start_ns, end_ns, cost_ns, count),
+                   "evidence", CLI_LIST(i, f->evidences, evidence_json(m, &f->evidence[i])),
+                   "affected", CLI_LIST(i, f->affecteds, cli_json_who(m, f->affected[i])),
+                   CLI_FIELDS(f, affected_total, doubt), "hint", weft_finding_hint(f->kind));
+    CLI_SET(o, "on_cpu", cli_hot_json(x->profile, &hot));
+    return o;
 }
 
 static json_t *cause_json(const struct weft_model *m, const struct weft_slow_cause *c)
@@ -370,7 +378,7 @@ static json_t *explained_json(const struct cli_explained *x, const struct cli_cr
     json_t *findings = json_array(), *kinds = json_array();
     for (uint32_t i = 0; i < x->found.count; i++)
         if (x->shown[i])
-            cli_json_append(findings, finding_json(m, &x->found.finding[i]));
+            cli_json_append(findings, finding_json(x, &x->found.finding[i]));
     for (unsigned k = 0; k < WEFT_FINDING_KINDS; k++)
         if (!(x->ignored >> k & 1))
             cli_json_append(kinds, json_string(weft_finding_name(k)));
@@ -440,9 +448,10 @@ static int explain_trace(const struct request *r, const char *path, const struct
                          json_t *traces, bool *fails)
 {
     struct cli_explained x;
-    int status = explain_file(&x, r, path) ? CLI_DONE : CLI_FAILED;
+    struct cli_profiles profiles = {.profile = NULL};
+    int status = explain_file(&x, r, path, &profiles) ? CLI_DONE : CLI_FAILED;
     if (status == CLI_DONE && r->promise) {
-        status = cli_story_print(x.history, r->promise, r->json);
+        status = cli_story_print(x.history, x.profile, r->promise, r->json);
     } else if (status == CLI_DONE) {
         const struct weft_losses *lost = &x.model->losses;
         *fails |= choose(&x, r);
@@ -461,6 +470,7 @@ static int explain_trace(const struct request *r, const char *path, const struct
             status = cli_fail(path, "nothing was recorded, so there is nothing to check");
     }
     free(x.shown);
+    cli_profiles_close(&profiles);
     weft_slow_fini(&x.slow);
     weft_findings_fini(&x.found);
     weft_history_free(x.history);

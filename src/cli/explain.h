@@ -8,6 +8,7 @@
 #include "analyse/path.h"
 #include "analyse/slow.h"
 #include "analyse/story.h"
+#include "profile/profile.h"
 
 /* ---- What was found in one file ---- */
 
@@ -16,6 +17,7 @@ struct cli_explained {
     uint32_t ignored; /* as in the options */
     struct weft_model *model;
     struct weft_history *history;
+    const struct weft_profile *profile; /* its samples, joined with the model; NULL: it has none */
     struct weft_findings found;
     bool *shown;              /* parallel to the findings: whether it is shown */
     uint64_t accepted, below; /* findings that are not shown: accepted, or not likely enough */
@@ -27,13 +29,19 @@ struct cli_explained {
  * it. */
 char *cli_explained_label(const struct weft_model *m, uint32_t promise);
 
+/* Where the CPU went in the time that the finding is about, if it is about a promise that ran all the time. */
+struct cli_hot;
+int cli_explained_hot(struct cli_hot *hot, const struct cli_explained *x,
+                      const struct weft_finding *f);
+
 /* To standard output. */
 void cli_explained_print(const struct cli_explained *x);
 
 /* ---- story.c: the story of one promise and its critical path, or a summary of all promises with one label ---- */
 
-/* Prints it. which: see cli_which_find. Prints what is wrong. Returns an exit status. */
-int cli_story_print(const struct weft_history *h, const char *which, bool json);
+/* Prints it. which: see cli_which_find; profile: as above. Prints what is wrong. Returns an exit status. */
+int cli_story_print(const struct weft_history *h, const struct weft_profile *profile,
+                    const char *which, bool json);
 
 struct cli_which {
     uint32_t *promise; /* in order of creation */

@@ -7,6 +7,7 @@
 #include "cli/common.h"
 #include "cli/ending.h"
 #include "cli/explain.h"
+#include "cli/hot.h"
 #include "cli/report.h"
 
 static void print_evidence(const struct weft_model *m, const struct weft_finding *f)
@@ -49,8 +50,30 @@ static void print_affected(const struct weft_model *m, const struct weft_finding
     cli_wrap_text("   ", "   ", &t);
 }
 
-static void print_finding(const struct weft_model *m, const struct weft_finding *f, unsigned number)
+int cli_explained_hot(struct cli_hot *hot, const struct cli_explained *x,
+                      const struct weft_finding *f)
 {
+    const bool runs = f->kind == WEFT_FINDING_LOOP_BLOCKED || f->kind == WEFT_FINDING_SPIN;
+    return cli_hot_find(hot, x->profile, runs ? f->promise : WEFT_NONE, f->start_ns, f->end_ns);
+}
+
+static void print_hot(const struct cli_explained *x, const struct weft_finding *f)
+{
+    struct analyse_text spots = {0};
+    struct cli_hot hot;
+    if (cli_explained_hot(&hot, x, f) < 0)
+        cli_lacks_memory();
+    if (cli_hot_put(&spots, x->profile, &hot))
+        cli_wrap_filled("   ", "   ", x->model,
+                        "Where it used the CPU meanwhile ({samples} samples): {spots}.",
+                        AMOUNT(samples, hot.samples), TEXT(spots, spots.text));
+    analyse_text_fini(&spots);
+}
+
+static void print_finding(const struct cli_explained *x, const struct weft_finding *f,
+                          unsigned number)
+{
+    const struct weft_model *m = x->model;
     bool sure = f->confidence == WEFT_CERTAIN;
     printf("%s%u. %s%s %s(%s)%s\n", cli_style(CLI_BOLD), number, weft_finding_name(f->kind),
            cli_style(CLI_PLAIN), cli_style(sure ? CLI_BAD : CLI_WARNING),
@@ -58,6 +81,7 @@ static void print_finding(const struct weft_model *m, const struct weft_finding 
     cli_wrap("   ", "   ", f->text ? f->text : "");
     print_affected(m, f);
     print_evidence(m, f);
+    print_hot(x, f);
     if (f->doubt)
         cli_wrap_filled("   ", "   ", m, "Not sure, because {doubt}.", TEXT(doubt, f->doubt));
     cli_wrap_filled("   ", "   ", m, "What helps: {hint}", TEXT(hint, weft_finding_hint(f->kind)));
@@ -266,7 +290,7 @@ void cli_explained_print(const struct cli_explained *x)
                        ? ": nothing certain or likely; this is possible, and may be as it should be"
                        : "");
         putchar('\n');
-        print_finding(x->model, &x->found.finding[i], count);
+        print_finding(x, &x->found.finding[i], count);
     }
     if (count == 0)
         print_nothing(x);

@@ -5,6 +5,7 @@
 
 #include "cli/common.h"
 #include "cli/explain.h"
+#include "cli/hot.h"
 #include "cli/report.h"
 #include "cli/trace_json.h"
 #include "model/traced.h"
@@ -240,12 +241,33 @@ static void crowd_json(const struct weft_history *h, const struct cli_crowd_told
 
 /* ---- What is told ---- */
 
-static void print_one(const struct weft_history *h, uint32_t promise, bool json)
+static void print_hot(const struct weft_history *h, const struct weft_profile *profile,
+                      const struct cli_hot *hot)
 {
-    if (json)
-        cli_json_print(story_json(h, promise));
-    else
+    struct analyse_text spots = {0};
+    if (cli_hot_put(&spots, profile, hot)) {
+        putchar('\n');
+        cli_wrap_filled("", "", h->m, "Where it used the CPU ({samples} samples): {spots}.",
+                        AMOUNT(samples, hot->samples), TEXT(spots, spots.text));
+    }
+    analyse_text_fini(&spots);
+}
+
+static void print_one(const struct weft_history *h, const struct weft_profile *profile,
+                      uint32_t promise, bool json)
+{
+    struct cli_hot hot;
+    if (cli_hot_find(&hot, profile, promise, WEFT_TIME_MIN, WEFT_TIME_MAX) < 0)
+        cli_lacks_memory();
+    if (json) {
+        json_t *o = story_json(h, promise);
+        if (o)
+            CLI_SET(o, "on_cpu", cli_hot_json(profile, &hot));
+        cli_json_print(o);
+    } else {
         cli_story_text(h, promise);
+        print_hot(h, profile, &hot);
+    }
 }
 
 static void print_crowd(const struct weft_history *h, struct cli_crowd_told *c, bool json)
@@ -259,14 +281,15 @@ static void print_crowd(const struct weft_history *h, struct cli_crowd_told *c, 
     weft_crowd_fini(&c->crowd);
 }
 
-int cli_story_print(const struct weft_history *h, const char *which, bool json)
+int cli_story_print(const struct weft_history *h, const struct weft_profile *profile,
+                    const char *which, bool json)
 {
     struct cli_crowd_told told = {.which = which};
     uint64_t id; /* "413" or "#413" */
     const bool numbered = weft_parse_count(which + (*which == '#'), UINT64_MAX - 1, &id);
     const uint32_t number = numbered ? weft_model_find(h->m, id) : WEFT_NONE;
     if (number != WEFT_NONE && number != WEFT_ROOT) {
-        print_one(h, number, json);
+        print_one(h, profile, number, json);
         return CLI_DONE;
     }
     if (analyse_families_init(&told.families, h->m) < 0) {
@@ -275,7 +298,7 @@ int cli_story_print(const struct weft_history *h, const char *which, bool json)
     }
     const bool any = cli_which_find(&told.found, h->m, &told.families, which);
     if (any && told.found.count == 1)
-        print_one(h, told.found.promise[0], json);
+        print_one(h, profile, told.found.promise[0], json);
     else if (any)
         print_crowd(h, &told, json);
     free(told.found.promise);

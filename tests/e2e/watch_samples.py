@@ -127,6 +127,29 @@ def of_functions():
     read_all(second)
 
 
+def of_a_story():
+    """The explanation of a slow promise, and of what kept the loop from others, says in which function."""
+    trace, to = place()
+    d = Driven(trace)
+    w = Watch(to, "--sample=1000", d.pid, "GET* > 300ms")
+    w.until("sampling")
+    d.do("begin waits", "work GET/a 500", "end")
+    file = w.kept()
+    d.do("work GET/b 500")
+    file = w.kept() or file
+    d.end()
+    w.end()
+    pattern = r"Where it used the CPU( meanwhile)? \([0-9,]+ samples\):\s+grind \(driven\.c:[0-9]+\) [0-9]+ %"
+    r = subprocess.run([WEFT, "explain", "--all", str(file)], capture_output=True, text=True, check=False)
+    check("a finding", re.search(pattern, r.stdout), r.stdout, r.stderr)
+    text = pathlib.Path(f"{file}.txt").read_text()
+    check("a story", re.search(pattern, text[text.index("---- weft explain --promise"):]), text)
+    r = subprocess.run([WEFT, "explain", "--json", "--promise", "GET/a", str(file)], capture_output=True, text=True,
+                       check=False)
+    hot = json.loads(r.stdout)["on_cpu"] if r.returncode == 0 else {}
+    check("for programs", hot.get("samples", 0) > 100 and hot["functions"][0]["function"] == "grind", hot, r.stderr)
+
+
 def read_all(file):
     """Every command reads it."""
     out = str(TMP / "out")
@@ -233,6 +256,7 @@ def forbidden():
 
 
 of_functions()
+of_a_story()
 of_a_crash()
 same_seconds()
 restarted()
