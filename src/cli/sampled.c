@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* What was sampled until now, of a file that goes on being written: copied, and put behind the events of a trace. */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -16,11 +15,13 @@
 #include "sample/file.h"
 #include "symbols/symbols.h"
 
-int cli_samples_copy(const char *path, struct weft_error *err)
+#define COPIED_MOST (UINT64_C(256) << 20)
+
+int cli_samples_copy(int file, struct weft_error *err)
 {
     struct weft_facts_header facts;
     struct weft_snapshot *s = NULL;
-    struct weft_input in = {.fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
+    struct weft_input in = {.fd = file};
     const off_t size = in.fd < 0 ? -1 : lseek(in.fd, 0, SEEK_END);
     int rc = 0, fd = -1;
     if (size < 0)
@@ -28,7 +29,10 @@ int cli_samples_copy(const char *path, struct weft_error *err)
             weft_error_set(err, WEFT_E_IO, WEFT_NO_OFFSET, "cannot be opened: %s", strerror(errno));
     else if (!weft_facts_read(in.fd, &facts) || !weft_facts_sampling(&facts, in.fd))
         rc = weft_error_set(err, WEFT_E_FORMAT, WEFT_NO_OFFSET, "nothing is sampled there");
-    in.size = (uint64_t)size;
+    in.size = size < 0 ? 0 : (uint64_t)size;
+    if (rc == 0 && in.size > COPIED_MOST)
+        rc = weft_error_set(err, WEFT_E_LIMIT, WEFT_NO_OFFSET,
+                            "there are %s of them, too many to be copied", weft_size(in.size).text);
     if (rc == 0 && (rc = weft_snapshot_begin(&s, &in, err)) == 0)
         rc = weft_error_set(err, WEFT_E_FORMAT, WEFT_NO_OFFSET, "has no samples");
     if (rc > 0 && (fd = memfd_create("weft-samples", MFD_CLOEXEC)) < 0)

@@ -166,7 +166,6 @@ int cli_sampler_start(struct cli_sampler *s, const struct cli_sampler_options *o
     s->ask = ask[0];
     s->said = said[0];
     if (!error) {
-        snprintf(s->path, sizeof s->path, "/proc/self/fd/%d", s->ring);
         flock(s->ring, LOCK_EX | LOCK_NB); /* it is being written */
         s->pid = fork();
         error = s->pid < 0 ? errno : 0;
@@ -221,6 +220,14 @@ bool cli_sampler_await(const struct cli_sampler *s, uint64_t question)
             return false;
     }
     return question != 0;
+}
+
+/* It is opened anew, for who writes it is known by a lock of another one who has it open. */
+int cli_sampler_copy(const struct cli_sampler *s, struct weft_error *err)
+{
+    char path[32];
+    snprintf(path, sizeof path, "/proc/self/fd/%d", s->ring);
+    return cli_samples_copy(open(path, O_RDONLY | O_CLOEXEC), err);
 }
 
 void cli_sampler_stop(struct cli_sampler *s)

@@ -5,7 +5,7 @@
  *     cli_sampler_start(&s, &(struct cli_sampler_options){.process = pid, .hz = 99, .ring_bytes = 4 << 20});
  *     while (cli_sampler_hear(&s, &what, text, sizeof text))   when s.said can be read
  *         ...
- *     cli_sampler_await(&s, cli_sampler_ask(&s)), fd = cli_samples_copy(s.path, &err);
+ *     cli_sampler_await(&s, cli_sampler_ask(&s)), fd = cli_sampler_copy(&s, &err);
  *     cli_sampler_stop(&s);
  * It samples as weft sample --low does. The child ends with its parent. */
 #pragma once
@@ -17,11 +17,10 @@
 #include "format/error.h"
 
 struct cli_sampler {
-    pid_t pid;     /* 0: none */
-    int ring;      /* … and where it is */
-    int ask;       /* to the child */
-    int said;      /* has messages from it; -1: none */
-    char path[32]; /* of the ring, in this process and in those that it forks */
+    pid_t pid; /* 0: none */
+    int ring;  /* … and where it is */
+    int ask;   /* to the child */
+    int said;  /* has messages from it; -1: none */
 };
 
 #define CLI_SAMPLER_NONE                                                                           \
@@ -56,12 +55,16 @@ uint64_t cli_sampler_ask(const struct cli_sampler *s);
 /* Waits until that is so, for a second at most. Returns false if it is not (yet). */
 bool cli_sampler_await(const struct cli_sampler *s, uint64_t question);
 
+/* Copies the ring, as below. */
+int cli_sampler_copy(const struct cli_sampler *s, struct weft_error *err);
+
 void cli_sampler_stop(struct cli_sampler *s);
 
 /* ---- What was sampled ---- */
 
-/* Copies a file of samples that is being written to, into memory. Returns a descriptor, or a negative WEFT_E code. */
-int cli_samples_copy(const char *path, struct weft_error *err);
+/* Copies a file of samples that is being written to, into memory. Its file is closed; it must have been opened for that.
+ * Returns a descriptor, or a negative WEFT_E code: WEFT_E_LIMIT if it is larger than 256 MiB. */
+int cli_samples_copy(int file, struct weft_error *err);
 
 struct weft_profile;
 

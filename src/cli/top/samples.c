@@ -246,7 +246,7 @@ void top_samples_take(struct top_samples *s, const struct live *l, pid_t process
     if (!s->sampler.pid || !s->question)
         return;
     cli_sampler_await(&s->sampler, s->question);
-    const int fd = cli_samples_copy(s->sampler.path, &err);
+    const int fd = cli_sampler_copy(&s->sampler, &err);
     struct weft_profile *p = fd < 0 ? NULL : cli_samples_load(fd, &err);
     if (p) {
         add(s, p, process);

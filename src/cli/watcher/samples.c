@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* A watcher's samples: by a sampler of its own, or in the file of weft record --sample. */
+#include <fcntl.h>
 #include <string.h>
 
 #include "cli/watcher/parts.h"
@@ -73,12 +74,16 @@ void cli_watcher_add_samples(const struct cli_watcher *w, uint64_t question, int
                              struct cli_answer *a)
 {
     struct weft_error err = {.text = ""};
-    const char *path = w->sampler.pid ? w->sampler.path : w->samples;
-    if (!path)
-        return;
-    if (w->sampler.pid)
+    int samples = -1;
+    if (w->sampler.pid) {
         cli_sampler_await(&w->sampler, question);
-    const int samples = cli_samples_copy(path, &err);
+        samples = cli_sampler_copy(&w->sampler, &err);
+    } else if (w->samples) {
+        samples = cli_samples_copy(open(w->samples, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK),
+                                   &err);
+    } else {
+        return;
+    }
     const int64_t count =
         samples < 0 ? samples : cli_samples_append(copy, samples, begin_of(copy), NAMES_NS, &err);
     a->samples = count > 0 ? (uint64_t)count : 0;
