@@ -48,8 +48,8 @@ enum { CLI_SAMPLER_TEXT = 400 };
 bool cli_sampler_hear(struct cli_sampler *s, enum cli_sampler_says *what,
                       char text[CLI_SAMPLER_TEXT]);
 
-/* Asks that the ring get what was sampled until now, and not much more. Only one process may ask at a time. Returns a
- * number for the next; 0: it cannot be asked. */
+/* Asks that the ring get what was sampled until now, and not much more. Only one process may ask at a time. Returns when
+ * that was (CLOCK_MONOTONIC), for the next function; 0: it cannot be asked. */
 uint64_t cli_sampler_ask(const struct cli_sampler *s);
 
 /* Waits until that is so, for a second at most. Returns false if it is not (yet). */

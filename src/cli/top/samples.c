@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -31,6 +32,13 @@ struct top_waiting {
     uint64_t time_ns;      /* of its first sample without a row; UINT64_MAX: there is none */
     uint32_t next, thread; /* which; of what thread they are */
 };
+
+/* An event, and what ran on its thread before it. */
+struct top_passed {
+    uint64_t time_ns;
+    uint32_t thread, row;
+};
+enum { PASSED_MOST = 1 << 14 };
 
 /* What the process that looks up names answers. */
 struct named {
@@ -65,7 +73,8 @@ void top_samples_end(struct top_samples *s)
 {
     cli_sampler_stop(&s->sampler);
     end_namer(s);
-    weft_free_all(s->function, s->label, s->place, s->sample, s->waiting, s->place_by.slot);
+    weft_free_all(s->function, s->label, s->place, s->sample, s->waiting, s->passed,
+                  s->place_by.slot);
     *s = (struct top_samples)TOP_SAMPLES_NONE;
 }
 
@@ -164,21 +173,28 @@ static void begin_namer(struct top_samples *s, struct weft_profile *p)
         s->place[i].asked = true;
 }
 
+static int64_t time_used(const struct timeval *t)
+{
+    return t->tv_sec * (int64_t)SECOND_NS + t->tv_usec * INT64_C(1000);
+}
+
 static void hear_namer(struct top_samples *s)
 {
     const int64_t now_ns = weft_monotonic_ns();
+    struct rusage used = {.ru_nvcsw = 0};
     struct named n;
     int status;
     if (!s->namer)
         return;
-    const pid_t got = waitpid(s->namer, &status, WNOHANG);
+    const pid_t got = wait4(s->namer, &status, WNOHANG, &used);
     if (got == 0) {
         if (now_ns > s->namer_begun_ns + NAMER_NS)
             end_namer(s);
         return;
     }
     s->namer = 0;
-    s->namer_next_ns = now_ns + (NAMER_SHARE - 1) * (now_ns - s->namer_begun_ns);
+    s->namer_next_ns =
+        now_ns + (NAMER_SHARE - 1) * (time_used(&used.ru_utime) + time_used(&used.ru_stime));
     for (off_t at = 0; pread(s->names, &n, sizeof n, at) == sizeof n; at += (off_t)sizeof n)
         if (n.place < s->places)
             memcpy(s->place[n.place].function, n.function, sizeof n.function);
@@ -219,7 +235,7 @@ static void add(struct top_samples *s, const struct weft_profile *p, pid_t proce
         const struct weft_sample *x = &p->sample[i];
         const struct weft_thread *t = &p->thread[x->thread];
         const uint32_t at = leaf(p, x);
-        if (x->time_ns <= s->taken_ns || t->process != (uint32_t)process)
+        if (x->thread >= p->threads || x->time_ns <= s->taken_ns || t->process != (uint32_t)process)
             continue;
         if (s->held == TOP_SAMPLES_MOST)
             drop(s, TOP_SAMPLES_MOST / 4);
@@ -236,32 +252,45 @@ static void add(struct top_samples *s, const struct weft_profile *p, pid_t proce
     s->taken_ns = last_ns;
 }
 
-void top_samples_take(struct top_samples *s, const struct live *l, pid_t process)
-{
-    struct weft_error err;
-    s->live = l;
-    s->streams = 0;
-    hear_namer(s);
-    hear_sampler(s);
-    if (!s->sampler.pid || !s->question)
-        return;
-    cli_sampler_await(&s->sampler, s->question);
-    const int fd = cli_sampler_copy(&s->sampler, &err);
-    struct weft_profile *p = fd < 0 ? NULL : cli_samples_load(fd, &err);
-    if (p) {
-        add(s, p, process);
-        begin_namer(s, p);
-        weft_profile_free(p);
-    }
-    cli_close(fd);
-}
-
 /* ---- Which promise ran ---- */
 
 static uint32_t row_of(const struct top_samples *s, uint64_t running)
 {
     const struct live_promise *p = running ? live_find(s->live, running) : NULL;
     return p ? p->row : running == WEFT_ID_LOOP ? TOP_LOOP_RAN : TOP_NOTHING_RAN;
+}
+
+/* Samples come a few hundredths of a second later than events: those that are older than the last look. */
+static void join_late(struct top_samples *s)
+{
+    uint32_t threads;
+    const struct live_thread *t = live_threads(s->live, &threads);
+    const uint64_t seen_ns = live_totals(s->live)->now_ns;
+    for (uint32_t i = s->joined; i < s->held; i++) {
+        struct top_sample *x = &s->sample[i];
+        uint32_t at = 0;
+        if (x->row != LIVE_NONE || x->time_ns > seen_ns)
+            continue;
+        while (at < s->passes &&
+               (s->passed[at].thread != x->thread || s->passed[at].time_ns < x->time_ns))
+            at++;
+        x->row = at < s->passes ? s->passed[at].row : TOP_NOTHING_RAN;
+        for (uint32_t k = 0; k < threads && at == s->passes && s->passed_all; k++)
+            if (t[k].tid == x->thread && !t[k].idle && t[k].last_ns <= x->time_ns)
+                x->row = row_of(s, t[k].running);
+    }
+}
+
+/* Notes events that may be newer than the samples that were taken. */
+static void note_passed(struct top_samples *s, const struct weft_event *ev, uint32_t thread)
+{
+    if (s->passes == PASSED_MOST ||
+        !weft_reserve(&s->passed, s->passes, &s->pass_room, sizeof *s->passed)) {
+        s->passed_all = false;
+        return;
+    }
+    s->passed[s->passes++] = (struct top_passed){
+        ev->time_ns, thread, ev->gap ? TOP_NOTHING_RAN : row_of(s, ev->running)};
 }
 
 /* The first sample of a thread without a row, from that one on; s->held: there is none. */
@@ -296,9 +325,12 @@ static struct top_waiting *waiting_of(struct top_samples *s, uint32_t stream)
 /* Until this event, what runs on its stream has been the same since the one before it. */
 void top_samples_event(struct top_samples *s, const struct weft_event *ev)
 {
-    if (s->joined == s->held || ev->promoted)
+    const bool late = s->question && ev->time_ns >= s->question;
+    if ((s->joined == s->held && !late) || ev->promoted)
         return;
     struct top_waiting *w = waiting_of(s, ev->stream);
+    if (w && late)
+        note_passed(s, ev, w->thread);
     if (!w || ev->time_ns < w->time_ns)
         return;
     const uint32_t row = ev->gap ? TOP_NOTHING_RAN : row_of(s, ev->running);
@@ -326,6 +358,31 @@ static void join_rest(struct top_samples *s)
     }
     while (s->joined < s->held && s->sample[s->joined].row != LIVE_NONE)
         s->joined++;
+}
+
+/* ---- A look ---- */
+
+void top_samples_take(struct top_samples *s, const struct live *l, pid_t process)
+{
+    struct weft_error err;
+    s->live = l;
+    s->streams = 0;
+    hear_namer(s);
+    hear_sampler(s);
+    if (!s->sampler.pid || !s->question)
+        return;
+    cli_sampler_await(&s->sampler, s->question);
+    const int fd = cli_sampler_copy(&s->sampler, &err);
+    struct weft_profile *p = fd < 0 ? NULL : cli_samples_load(fd, &err);
+    if (p) {
+        add(s, p, process);
+        join_late(s);
+        begin_namer(s, p);
+        weft_profile_free(p);
+    }
+    cli_close(fd);
+    s->passes = 0;
+    s->passed_all = true;
 }
 
 /* ---- Adding up ---- */

@@ -45,6 +45,7 @@ struct top_share {
 };
 
 struct top_waiting;
+struct top_passed;
 
 struct top_samples {
     uint32_t hz; /* 0: the process is not sampled */
@@ -56,8 +57,10 @@ struct top_samples {
     uint64_t window_ns;
     /* The rest belongs to samples.c. */
     struct cli_sampler sampler;
-    uint64_t question, begun_ns, taken_ns; /* taken_ns: samples until then were taken */
-    struct top_sample *sample;             /* by time */
+    uint64_t
+        question; /* CLOCK_MONOTONIC: samples until then, and hardly later ones, come with the next look */
+    uint64_t begun_ns, taken_ns; /* taken_ns: samples until then were taken */
+    struct top_sample *sample;   /* by time */
     uint32_t held, sample_room;
     uint32_t joined; /* so many at the beginning have a row, perhaps also others */
     struct top_place *place;
@@ -67,6 +70,9 @@ struct top_samples {
     const struct live *live;
     struct top_waiting *waiting; /* by stream, in the present look */
     uint32_t streams, stream_room;
+    struct top_passed *passed; /* events since the last samples that were taken */
+    uint32_t passes, pass_room;
+    bool passed_all;
     pid_t namer; /* a process that looks up names, or 0; it writes into: */
     int names;
     int64_t namer_begun_ns, namer_next_ns;
