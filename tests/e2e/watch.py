@@ -4,6 +4,7 @@
 import os
 import pathlib
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -25,18 +26,19 @@ def check(what, holds, *shown):
 class Driven:
     """The program, which records."""
 
-    def __init__(self, trace, size="1M"):
+    def __init__(self, trace, size="1M", program=DRIVEN):
         self.p = subprocess.Popen(
-            [DRIVEN], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-            env=dict(os.environ, WEFT_TRACE=str(trace), WEFT_TRACE_SIZE=size))
+            [program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+            env=dict(os.environ, WEFT_TRACE=str(trace), WEFT_TRACE_SIZE=size, LD_LIBRARY_PATH=str(pathlib.Path(WEFT).parent)))
         self.pid = self.p.pid
-        assert self.p.stdout.readline() == "ready\n"
+        assert self.p.stdout.readline() == "ok\n"
+        self.do("rounds 1 start", "turns 1")
 
     def do(self, *lines):
         for line in lines:
             self.p.stdin.write(line + "\n")
             self.p.stdin.flush()
-            if self.p.stdout.readline() != "done\n":
+            if self.p.stdout.readline() != "ok\n":
                 break
 
     def end(self):
@@ -101,18 +103,19 @@ def one(condition, *lines, pattern, kept_as=None):
 
 
 def conditions():
-    text = one("GET?* > 50ms", "slow POST 70", "slow GET 70", "slow GET/x 70",
+    text = one("GET?* > 50ms", "slow 70 POST", "slow 70 GET", "slow 70 GET/x",
                pattern=r"GET/x \(request, promise \d+\) took", kept_as=r"/driven-\d+-[-0-9T:.]+Z-GET-50ms\.weft\.zst")
     check("its story", "'GET/x' (request" in text and "---- weft explain --promise" in text, text)
-    one("pending /../b > 50ms", "begin /../b", "slow x 60", pattern=r"/\.\./b \(request, promise \d+\) "
+    one("pending /../b > 50ms", "create b request /../b", "slow 60 x", pattern=r"/\.\./b \(request, promise \d+\) "
         "(has been pending for|took)", kept_as=r"Z-pending-..-b-50ms\.weft\.zst")
-    one("failed *", "begin a", "end", "begin b", "fail why", pattern=r"b \(request, promise \d+\) failed after .*: why")
+    one("failed *", "create a request a", "fulfil a", "create b request b", "fail b why",
+        pattern=r"b \(request, promise \d+\) failed after .*: why")
     one("loop > 60ms", "busy 1", "busy 80", pattern="the event loop of thread .* in one turn for")
     one("counter queue > 10", "counter queue 10", "counter other 11", "counter queue 11",
         pattern="the counter queue is 11")
     one("counter free < 3", "counter free 3", "counter free 2", pattern="the counter free is 2")
-    one("rate many > 5/s", "many few 400", "many many 400", pattern="promises many ended in 10 s")
-    one("rate failed * > 1/min over 1s", "begin a", "fail why", pattern=r"1 promises \* failed in 1 s")
+    one("rate many > 5/s", "rounds 400 few", "rounds 400 many", pattern="promises many ended in 10 s")
+    one("rate failed * > 1/min over 1s", "create a request a", "fail a why", pattern=r"1 promises \* failed in 1 s")
     one("call slow*", "call other", "call slow/now", pattern=r'weft_snapshot\("slow/now"\)')
     one("crash", "crash", pattern="the process has ended: without stopping its recording")
 
@@ -136,9 +139,9 @@ def suppressed():
     d = Driven(trace)
     w = Watch(to, d.pid, "--every", "1h", "a > 10ms", "crash")
     w.until("watching")
-    d.do("slow a 20")
+    d.do("slow 20 a")
     first = w.until("kept")
-    d.do(*["slow a 20"] * 70)
+    d.do(*["slow 20 a"] * 70)
     d.end()
     last = w.until("kept")
     w.end()
@@ -156,7 +159,7 @@ def bounds():
     w = Watch(to, d.pid, "--every", "1ns", "--max-files", 2, "a > 10ms")
     w.until("watching")
     for _ in range(4):
-        d.do("slow a 20")
+        d.do("slow 20 a")
         w.until("kept")
     (to / "mine").write_text("mine")
     d.end()
@@ -172,7 +175,7 @@ def reading():
     d = Driven(trace)
     w = Watch(to, d.pid, "a > 10ms")
     w.until("watching")
-    d.do("many b 100", "slow a 20")
+    d.do("rounds 100 b", "slow 20 a")
     w.until("kept")
     d.end()
     w.end()
@@ -192,9 +195,9 @@ def no_room():
     d = Driven(trace)
     w = Watch(to, d.pid, "--every", "1ns", "a > 10ms")
     w.until("watching")
-    d.do("slow a 20")
+    d.do("slow 20 a")
     w.until("nothing can be kept")
-    d.do("slow a 20", "slow a 20")
+    d.do("slow 20 a", "slow 20 a")
     to.unlink()
     text = w.text(w.until("kept "))
     check("all three", text.count("took") >= 3, text)
@@ -220,7 +223,7 @@ def full_disk():
         d = Driven(trace)
         w = Watch(to, d.pid, "--every", "1ns", "a > 10ms")
         w.until("watching")
-        d.do("slow a 20")
+        d.do("slow 20 a")
         check("it says why", "No space left" in w.until("nothing can be kept"))
         check("nothing unfinished", [f.name for f in to.iterdir()] == ["filler"], *to.iterdir())
         (to / "filler").unlink()
@@ -235,18 +238,20 @@ def full_disk():
 def restarted():
     """The next process in its place is watched from its start."""
     trace, to = place()
-    d = Driven(trace)
+    name = f"d{os.getpid()}"  # that no other process on this machine has
+    program = shutil.copy(DRIVEN, TMP / name)
+    d = Driven(trace, program=program)
     w = Watch(to, "--follow", d.pid, "a > 10ms", "crash")
     w.until("watching")
-    d.do("slow a 20")
+    d.do("slow 20 a")
     w.until("kept")
     d.p.kill()
     d.end()
     check("the end of the first", "without stopping" in w.until("kept"))
-    e = Driven(trace)
-    e.do("slow a 20")
+    e = Driven(trace, program=program)
+    e.do("slow 20 a")
     check("the second is found", str(e.pid) in w.until("watching"))
-    check("what it did", f"driven-{e.pid}-" in w.until("kept"))
+    check("what it did", f"{name}-{e.pid}-" in w.until("kept"))
     w.p.send_signal(signal.SIGTERM)
     check("ended", w.end() == 0)
     e.end()
@@ -271,7 +276,7 @@ def read_again():
         w.p.send_signal(signal.SIGHUP)
         with open(log, encoding="utf-8") as again:
             check("the new log", "2 conditions" in again.readline())
-            d.do("slow b 20")
+            d.do("slow 20 b")
             check("the new condition", "kept" in again.readline())
             d.end()
             w.end()
@@ -282,7 +287,7 @@ def commands():
     d = Driven(trace)
     w = Watch(to, "--every", "1ns", "--run", 'echo "ran $WEFT_REASON $WEFT_PID" && ls "$WEFT_FILE" "$WEFT_TEXT" && exit 3', d.pid, "a > 10ms")
     w.until("watching")
-    d.do("slow a 20")
+    d.do("slow 20 a")
     check("the command", f"ran a > 10ms {d.pid}" in w.until("^ran"))
     check("its files", w.until(r"\.weft\.zst$") and w.until(r"\.weft\.zst\.txt$"))
     w.until("the command for .* has ended with status 3")
@@ -291,7 +296,7 @@ def commands():
     d = Driven(trace)
     w = Watch(to, "--run", "echo began; read line < /dev/tty || exec tail -f /dev/null", "--run-timeout", "100ms", d.pid, "a > 10ms")
     w.until("watching")
-    d.do("slow a 20")
+    d.do("slow 20 a")
     w.until("the command for .* was killed, because it took too long")
     d.end()
     w.end()
@@ -312,7 +317,7 @@ def hostile():
             f.write(state.to_bytes(8, "little") * 4)
             f.flush()
             if i % 30 == 0:
-                d.p.stdin.write("slow a 2\n")
+                d.p.stdin.write("slow 2 a\n")
                 d.p.stdin.flush()
     d.p.kill()
     d.end()
@@ -323,12 +328,12 @@ def recorded():
     """weft record --keep, and the environment."""
     trace, to = place()
     r = subprocess.run([WEFT, "record", "-o", str(trace), "--keep", "a > 10ms", "--keep-to", str(to), "--keep", "exit", DRIVEN],
-                       input="slow a 20\nexit 3\n", capture_output=True, text=True, check=False)
+                       input="slow 20 a\nexit 3\n", capture_output=True, text=True, check=False)
     check("its status", r.returncode == 3, r.stderr)
     texts = "".join(f.read_text() for f in to.glob("*.txt"))
     check("both", "took" in texts and "with status 3" in texts, texts, r.stderr)
     trace, to = place()
-    r = subprocess.run([WEFT, "record", "--memory", "-o", str(trace), DRIVEN], cwd=TMP, input="slow a 20\ncrash\n",
+    r = subprocess.run([WEFT, "record", "--memory", "-o", str(trace), DRIVEN], cwd=TMP, input="slow 20 a\ncrash\n",
                        capture_output=True, text=True, check=False, env=dict(os.environ, WEFT_KEEP="b > 1h;crash"))
     check("its signal", r.returncode == -signal.SIGABRT, r.stderr)
     texts = "".join(f.read_text() for f in (TMP / "weft-kept").glob("*.txt"))

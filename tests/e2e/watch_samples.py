@@ -46,13 +46,14 @@ class Driven:
         self.p = subprocess.Popen([program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
                                   env=dict(os.environ, WEFT_TRACE=str(trace), WEFT_TRACE_SIZE=size, **env))
         self.pid = self.p.pid
-        assert self.p.stdout.readline() == "ready\n"
+        assert self.p.stdout.readline() == "ok\n"
+        self.do("rounds 1 start", "turns 1")
 
     def do(self, *lines):
         for line in lines:
             self.p.stdin.write(line + "\n")
             self.p.stdin.flush()
-            assert self.p.stdout.readline() == "done\n", line
+            assert self.p.stdout.readline() == "ok\n", line
 
     def end(self):
         self.p.stdin.close()
@@ -107,9 +108,9 @@ def of_functions():
     d = Driven(trace, **own)
     w = Watch(to, "--sample=1000", d.pid, "call *")
     w.until(f"sampling process {d.pid}, 1,000 times a second")
-    d.do("work GET/a 600", "slow GET/idle 20", "work GET/b 200", "call first")
+    d.do("work 600 GET/a", "slow 20 GET/idle", "work 200 GET/b", "call first")
     first = w.kept()
-    d.do("work GET/c 300", "call second")
+    d.do("work 300 GET/c", "call second")
     second = w.kept()
     d.end()
     check("status", w.end() == 0)
@@ -133,9 +134,9 @@ def of_a_story():
     d = Driven(trace)
     w = Watch(to, "--sample=1000", d.pid, "GET* > 300ms")
     w.until("sampling")
-    d.do("begin waits", "work GET/a 500", "end")
+    d.do("create w request waits", "work 500 GET/a", "fulfil w")
     file = w.kept()
-    d.do("work GET/b 500")
+    d.do("work 500 GET/b")
     file = w.kept() or file
     d.end()
     w.end()
@@ -170,7 +171,7 @@ def of_a_crash():
     d = Driven(trace)
     w = Watch(to, "--sample", d.pid, "crash")
     w.until("sampling")
-    d.do("work GET/a 500")
+    d.do("work 500 GET/a")
     d.p.stdin.write("crash\n")
     d.end()
     file = w.kept()
@@ -185,7 +186,7 @@ def same_seconds():
     d = Driven(trace, size="64K")
     w = Watch(to, "--sample=5000", "--sample-size", "256K", d.pid, "call *")
     w.until("sampling")
-    d.do("work long/ago 1500", "many few 20000", "work GET/a 300", "call now")
+    d.do("work 1500 long/ago", "rounds 20000 few", "work 300 GET/a", "call now")
     file = w.kept()
     d.end()
     w.end()
@@ -207,7 +208,7 @@ def restarted():
     d.end()
     e = Driven(trace, **own)
     w.until(f"sampling process {e.pid}")
-    e.do("work GET/a 500", "call now")
+    e.do("work 500 GET/a", "call now")
     labels = samples(w.kept(), "--by", "label")
     check("of the second", labels.get("GET/a", 0) > 5, labels)
     w.p.terminate()
@@ -220,7 +221,7 @@ def recorded():
     for options in (["--sample-low"], ["--sample=1000"], ["--sample=1000", "--memory"]):
         trace, to = place()
         r = subprocess.run([WEFT, "record", "-o", str(trace), *options, "--keep", "call *", "--keep", "exit",
-                            "--keep-to", str(to), DRIVEN], input="work GET/a 500\ncall now\nwork GET/b 200\nexit 3\n",
+                            "--keep-to", str(to), DRIVEN], input="work 500 GET/a\ncall now\nwork 200 GET/b\nexit 3\n",
                            capture_output=True, text=True, check=False)
         check(f"{options}: its status", r.returncode == 3, r.stderr)
         last = sorted(to.glob("*.zst"), key=lambda f: f.stat().st_mtime_ns)[-1]
@@ -241,7 +242,7 @@ def forbidden():
     d = Driven(trace, **own)
     w = Watch(to, "--follow", "--sample", d.pid, "call *", preexec_fn=unsampled.forbid)
     w.until(f"process {d.pid}: it is watched without samples: no permission to sample")
-    d.do("work GET/a 50", "call now")
+    d.do("work 50 GET/a", "call now")
     check("it is kept", w.kept() is not None)
     d.end()
     e = Driven(trace, **own)

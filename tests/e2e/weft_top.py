@@ -1,4 +1,4 @@
-"""weft_top.py WEFT TOLD FOLDER: looks at programs that are told what to do (../tools/told.c) with weft top."""
+"""weft_top.py WEFT DRIVEN FOLDER: looks at programs that are told what to do (../tools/driven.c) with weft top."""
 
 import http.client
 import json
@@ -18,7 +18,7 @@ import struct
 
 import unsampled
 
-WEFT, TOLD, TMP = sys.argv[1:4]
+WEFT, DRIVEN, TMP = sys.argv[1:4]
 LONG = 300  # seconds: for what never comes
 failures = 0
 
@@ -34,16 +34,16 @@ def equal(what, expected, found):
     check(what, expected == found, f": expected {expected!r}, found {found!r}")
 
 
-class Told:
+class Driven:
     """The program, recorded by weft record; or unrecorded, but linked with weft."""
 
     number = 0
 
     def __init__(self, record=True):
-        Told.number += 1
-        self.trace = f"{TMP}/told{Told.number}.weft"
+        Driven.number += 1
+        self.trace = f"{TMP}/driven{Driven.number}.weft"
         start = [WEFT, "record", "-o", self.trace, "--"] if record else []
-        self.process = subprocess.Popen(start + [TOLD], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+        self.process = subprocess.Popen(start + [DRIVEN], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                         stderr=subprocess.DEVNULL, text=True, bufsize=1)
         self.answer()
         self.pid = self.process.pid
@@ -62,7 +62,7 @@ class Told:
             self.answer()
 
     def quit(self):
-        self.process.stdin.write("quit\n")
+        self.process.stdin.write("exit 0\n")
         self.process.stdin.close()
         self.process.wait(LONG)
 
@@ -81,26 +81,26 @@ def of(report, key, pid):
     return [item for item in report[key] if item["pid"] == pid]
 
 
-def hang(told):
+def hang(driven):
     """A deadlock of two tasks and two locks, a request that waits behind it, a reply that nobody sends."""
-    told.tell("create k accept port", "background k", "create a task first", "create b task second", "create x lock L1", "create y lock L2",
+    driven.tell("create k accept port", "background k", "create a task first", "create b task second", "create x lock L1", "create y lock L2",
               "hold a x", "hold b y", "wait a y", "wait b x", "create r request GET /7", "wait r a",
               "create p reply nobody sends it", "create q request GET /8", "wait q p",
-              "count 17")
+              "counter queued 17")
 
 
 # ---- As text and as JSON ----
 
 
 def test_report():
-    told = Told()
-    hang(told)
-    run = top("--json", "-n", 1, "-d", "100ms", told.pid)
+    driven = Driven()
+    hang(driven)
+    run = top("--json", "-n", 1, "-d", "100ms", driven.pid)
     equal("status", 0, run.returncode)
     equal("lines", 1, run.stdout.count("\n"))
     report = json.loads(run.stdout)
     process = report["processes"][0]
-    equal("process", (told.pid, "told", 8, 0, None), (process["pid"], process["program"], process["pending"],
+    equal("process", (driven.pid, "driven", 8, 0, None), (process["pid"], process["program"], process["pending"],
                                                       process["lost"], process["ended"]))
     equal("oldest first", ["first", "second", "L1", "L2", "GET /7", "nobody sends it", "GET /8", "port"],
           [p["label"] for p in report["pending"]])
@@ -108,7 +108,7 @@ def test_report():
     waits = {p["label"]: p["waits_for"] for p in report["pending"]}
     equal("waits", {"first": ids["L2"], "second": ids["L1"], "L1": None, "L2": None, "GET /7": ids["first"],
                     "nobody sends it": None, "GET /8": ids["nobody sends it"], "port": None}, waits)
-    equal("place", ["told.c"], list({os.path.basename(p["file"]) for p in report["pending"]}))
+    equal("place", ["driven.c"], list({os.path.basename(p["file"]) for p in report["pending"]}))
     equal("tree",
           [(0, "first", None, True, False), (1, "L1", "held", True, False), (2, "second", "waits", True, False),
            (3, "L2", "held", True, False), (4, "first", "waits", True, True), (1, "GET /7", "waits", False, False),
@@ -116,18 +116,18 @@ def test_report():
            (0, "port", None, False, False)],
           [(n["depth"], n["label"], n["need"], n["deadlock"], n["again"]) for n in report["tree"]])
     equal("counter", [("queued", 17)], [(c["name"], c["value"]) for c in report["counters"]])
-    text = top("-b", "-n", 1, "-d", "100ms", told.pid).stdout
+    text = top("-b", "-n", 1, "-d", "100ms", driven.pid).stdout
     for part in ["deadlock: first (task#", "waits ", "which closes the circle", "held by it: L1 (lock#",
-                 "nobody sends it (reply#", "told.c:", "queued 17", "pending 8"]:
+                 "nobody sends it (reply#", "driven.c:", "queued 17", "pending 8"]:
         check(f"text has {part}", part in text, text)
     check("not cut", all(len(line) < 400 for line in text.split("\n")))
-    only = json.loads(top("--json", "-n", 1, "-d", "100ms", "--filter", "gEt", "--view", "pending", told.pid).stdout)
+    only = json.loads(top("--json", "-n", 1, "-d", "100ms", "--filter", "gEt", "--view", "pending", driven.pid).stdout)
     equal("filter", ["GET /7", "GET /8"], [p["label"] for p in only["pending"]])
     check("one view", "tree" not in only)
     few = json.loads(top("--json", "-n", 1, "-d", "100ms", "--rows", 2, "--sort", "label", "--view", "pending",
-                         told.pid).stdout)
+                         driven.pid).stdout)
     equal("sorted, two rows", ["GET /7", "GET /8"], [p["label"] for p in few["pending"]])
-    told.quit()
+    driven.quit()
 
 
 class Reports:
@@ -160,15 +160,15 @@ class Reports:
 
 
 def test_rates():
-    told = Told()
-    told.tell("rounds 500 before", "turns 1")
-    reports = Reports("-w", "60s", told.pid)
+    driven = Driven()
+    driven.tell("rounds 500 before", "turns 1")
+    reports = Reports("-w", "60s", driven.pid)
     reports.until("first report", lambda r: r["processes"])
-    told.tell("rounds 1000 GET /#", "turns 50", "create z job that fails", "fail z", "create y job that fails",
+    driven.tell("rounds 1000 GET /#", "turns 50", "create z job that fails", "fail z", "create y job that fails",
               "create x job that fails", "fulfil x")
 
     def done(report):
-        rows = {row["label"]: row for row in of(report, "latencies", told.pid)}
+        rows = {row["label"]: row for row in of(report, "latencies", driven.pid)}
         return rows.get("that fails", {"fulfilled": 0})["fulfilled"] == 1
 
     report = reports.until("what was counted", done)
@@ -184,43 +184,43 @@ def test_rates():
     loop = report["threads"][0]
     equal("loop", ("loop", True, 50), (loop["kind"], loop["idle"], loop["turns"]))
     # A loop that does not come to its end is busy, and that is its longest turn.
-    told.tell("busy")
+    driven.tell("busy")
     report = reports.until("busy", lambda r: not r["threads"][0]["idle"] and r["threads"][0]["since_ns"] > 2 * 10**8)
     loop = report["threads"][0]
     check("the present turn counts", loop["longest_turn_ns"] >= 2 * 10**8 <= loop["busy_ns"], loop)
-    told.tell("turns 1")
-    told.quit()
+    driven.tell("turns 1")
+    driven.quit()
     report = reports.until("end", lambda r: r["processes"] and r["processes"][0]["ended"])
     reports.process.wait(LONG)
     equal("status", 0, reports.process.returncode)
     message = reports.process.stderr.read()
-    check("says that it has ended", f"process {told.pid} (told) has ended" in message, message)
+    check("says that it has ended", f"process {driven.pid} (driven) has ended" in message, message)
 
 
 def test_finding():
     """Of all processes, whichever begin later; one that ends; one that is switched on."""
     reports = Reports("--view", "pending", "--rows", 1000000)
     reports.until("a report without them", lambda r: True)
-    told, quiet = Told(), Told(record=False)
-    told.tell("create a task here")
-    reports.until("it is found", lambda r: [p["label"] for p in of(r, "pending", told.pid)] == ["here"])
+    driven, quiet = Driven(), Driven(record=False)
+    driven.tell("create a task here")
+    reports.until("it is found", lambda r: [p["label"] for p in of(r, "pending", driven.pid)] == ["here"])
     quiet.tell("create b task before")
     on = subprocess.run([WEFT, "ctl", str(quiet.pid), "on", "-o", f"{TMP}/quiet.weft"], capture_output=True, text=True)
     quiet.tell("create c task after")
     check("weft ctl on", on.returncode == 0, on.stderr)
     reports.until("it is found when it is switched on",
                   lambda r: [p["label"] for p in of(r, "pending", quiet.pid)] == ["after"])
-    told.kill()
-    report = reports.until("killed", lambda r: [p for p in r["processes"] if p["pid"] == told.pid and p["ended"]])
-    equal("how", "was killed", [p["ended"] for p in report["processes"] if p["pid"] == told.pid][0])
-    reports.until("others go on", lambda r: told.pid not in [p["pid"] for p in r["processes"]] and
+    driven.kill()
+    report = reports.until("killed", lambda r: [p for p in r["processes"] if p["pid"] == driven.pid and p["ended"]])
+    equal("how", "was killed", [p["ended"] for p in report["processes"] if p["pid"] == driven.pid][0])
+    reports.until("others go on", lambda r: driven.pid not in [p["pid"] for p in r["processes"]] and
                   quiet.pid in [p["pid"] for p in r["processes"]])
     reports.stop()
     quiet.quit()
 
 
 def test_none():
-    quiet = Told(record=False)
+    quiet = Driven(record=False)
     run = top("-b", "-n", 1, "-d", "100ms", quiet.pid)
     equal("status of what does not record", 1, run.returncode)
     check("says why", f"process {quiet.pid} records into no file" in run.stderr, run.stderr)
@@ -238,25 +238,6 @@ def test_none():
 # ---- Samples ----
 
 
-class Driven:
-    """../tools/driven.c, which can use the CPU."""
-
-    def __init__(self):
-        self.process = subprocess.Popen([os.environ["DRIVEN"]], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-                                        bufsize=1, env=dict(os.environ, WEFT_TRACE=f"{TMP}/driven.weft"))
-        self.pid = self.process.pid
-        check("driven", self.process.stdout.readline() == "ready\n")
-
-    def tell(self, *lines):
-        for line in lines:
-            self.process.stdin.write(line + "\n")
-            check("driven: " + line, self.process.stdout.readline() == "done\n")
-
-    def quit(self):
-        self.process.stdin.close()
-        self.process.wait(LONG)
-
-
 def may_sample():
     run = subprocess.run([WEFT, "sample", "-o", f"{TMP}/probe.samples", "true"], capture_output=True, text=True)
     if run.returncode and re.search("no permission|no perf_event_open", run.stderr):
@@ -271,7 +252,7 @@ def test_samples():
     equal("only when asked", [], report["samples"])
     reports = Reports("--sample=1000", "--view", "samples", "-w", "60s", driven.pid)
     reports.until("it is sampled", lambda r: [s["sampling"] for s in r["samples"]] == [True])
-    driven.tell("work GET/7 600", "slow idle 20", "work POST 200")
+    driven.tell("work 600 GET/7", "slow 20 idle", "work 200 POST")
 
     def counts(report):
         one = of(report, "samples", driven.pid)[0]
@@ -286,7 +267,7 @@ def test_samples():
     one, functions, labels = counts(report)
     check("more of what took longer", labels["GET/#"] > labels["POST"] > labels.get("idle", 0), labels)
     check("grind most", max(functions, key=functions.get) == "grind", functions)
-    equal("of the program", {os.path.basename(os.environ["DRIVEN"])},
+    equal("of the program", {os.path.basename(DRIVEN)},
           {f["object"] for f in one["functions"] if f["function"] == "grind"})
     equal("each sample has one function", one["samples"], sum(functions.values()))
     check("and at most one promise", sum(labels.values()) <= one["samples"], labels)
@@ -302,7 +283,7 @@ def test_samples():
     screen.type("S")
     screen.has("is sampled, 99 times a second; S ends it")
     screen.has("driven: 0 samples in")
-    driven.tell(*["work GET/8 100"] * 10)
+    driven.tell(*["work 100 GET/8"] * 10)
     screen.has("by function", "grind", "by promise", "GET/#")
     screen.type("S")
     screen.has("no process is sampled")
@@ -381,14 +362,14 @@ def check_histograms(samples):
 
 
 def test_metrics():
-    told = Told()
-    told.tell("turns 1")
-    process = subprocess.Popen([WEFT, "top", "--metrics", "127.0.0.1:0", "-n", "0", "-d", "100ms", str(told.pid)],
+    driven = Driven()
+    driven.tell("turns 1")
+    process = subprocess.Popen([WEFT, "top", "--metrics", "127.0.0.1:0", "-n", "0", "-d", "100ms", str(driven.pid)],
                                stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True, stdin=subprocess.DEVNULL)
     where = process.stderr.readline()
     if "without libsoup" in where:
         print("no metrics: built without libsoup")
-        told.quit()
+        driven.quit()
         return
     port = int(re.search(r"http://127\.0\.0\.1:(\d+)/metrics", where).group(1))
 
@@ -410,8 +391,8 @@ def test_metrics():
         check("metrics", False, "do not come")
         return {}
 
-    until(lambda s: value(s, "weft_recording_info", pid=str(told.pid)) == 1)
-    told.tell("rounds 100 GET /1", 'create a job "quoted" back\\slash', "fail a", "create b job waits", "count -5", "turns 7")
+    until(lambda s: value(s, "weft_recording_info", pid=str(driven.pid)) == 1)
+    driven.tell("rounds 100 GET /1", 'create a job "quoted" back\\slash', "fail a", "create b job waits", "counter queued -5", "turns 7")
     samples = until(lambda s: value(s, "weft_loop_turns_total") == 7)
     equal("created", 102, value(samples, "weft_promises_created_total"))
     equal("rounds", 100, value(samples, "weft_promises_ended_total", type="round", label="GET /#", outcome="fulfilled"))
@@ -458,7 +439,7 @@ def test_metrics():
         equal("promtool", (0, ""), (run.returncode, run.stderr))
     else:
         print("skipped: promtool is not installed (Debian's package prometheus)")
-    told.quit()
+    driven.quit()
     # All that were given have ended.
     process.wait(LONG)
     equal("status", 0, process.returncode)
@@ -466,14 +447,14 @@ def test_metrics():
 
 
 def test_metrics_socket():
-    told, path = Told(), f"{TMP}/metrics"
+    driven, path = Driven(), f"{TMP}/metrics"
     old = socket.socket(socket.AF_UNIX)
     old.bind(path)  # left by another one
     old.close()
-    process = subprocess.Popen([WEFT, "top", "--metrics", "unix:" + path, "-n", "0", str(told.pid)],
+    process = subprocess.Popen([WEFT, "top", "--metrics", "unix:" + path, "-n", "0", str(driven.pid)],
                                stderr=subprocess.PIPE, text=True, stdin=subprocess.DEVNULL)
     if "without libsoup" in process.stderr.readline():
-        return told.quit()
+        return driven.quit()
     equal("what others may do", 0, os.stat(path).st_mode & 0o077)
     connection = socket.socket(socket.AF_UNIX)
     connection.connect(path)
@@ -487,7 +468,7 @@ def test_metrics_socket():
     process.terminate()
     process.wait(LONG)
     check("the socket is removed", not os.path.exists(path))
-    told.quit()
+    driven.quit()
 
 
 # ---- On a terminal ----
@@ -621,11 +602,11 @@ class Screen:
 
 
 def test_screen():
-    told = Told()
-    hang(told)
-    told.tell("turns 3")
-    screen = Screen(30, 140, told.pid)
-    screen.has("weft top", "told", "pending 8", "loop", "GET /7", "1 Pending", "F1", "L2 (lock#")
+    driven = Driven()
+    hang(driven)
+    driven.tell("turns 3")
+    screen = Screen(30, 140, driven.pid)
+    screen.has("weft top", "driven", "pending 8", "loop", "GET /7", "1 Pending", "F1", "L2 (lock#")
     screen.type("2")
     screen.has("deadlock: first (task#", "which closes the circle", "nobody sends it")
     screen.type("\\GET /8")
@@ -639,13 +620,13 @@ def test_screen():
     screen.type("h")
     screen.has("keys", "explain the selected process")
     screen.type("q")
-    told.tell("rounds 321 fast")
+    driven.tell("rounds 321 fast")
     screen.type("3")
     screen.has("round", "fast", "P99")
     screen.type("5")
     screen.has("queued", "17")
     screen.type("4")
-    screen.has("told", "idle")
+    screen.has("driven", "idle")
     screen.type("p")
     screen.has("paused")
     screen.type("p1")
@@ -653,7 +634,7 @@ def test_screen():
     screen.until("small", lambda t: "task" in t or "AGE" in t)
     screen.resize(40, 100)
     screen.has("GET /8", "F1")
-    told.kill()
+    driven.kill()
     screen.has("was killed")
     equal("status", 0, screen.end())
     check("the terminal is restored", b"\x1b[?1l" in screen.raw, screen.raw[-80:])
@@ -661,12 +642,12 @@ def test_screen():
 
 def test_metrics_screen():
     """The screen and the server, in one process."""
-    told = Told()
-    told.tell("create a task here")
-    if "without libsoup" in top("--metrics", "127.0.0.1:0", "-b", "-n", 1, "-d", "100ms", told.pid).stderr:
-        return told.quit()
+    driven = Driven()
+    driven.tell("create a task here")
+    if "without libsoup" in top("--metrics", "127.0.0.1:0", "-b", "-n", 1, "-d", "100ms", driven.pid).stderr:
+        return driven.quit()
     path = f"{TMP}/with-screen"
-    screen = Screen(24, 100, "--metrics", "unix:" + path, told.pid)
+    screen = Screen(24, 100, "--metrics", "unix:" + path, driven.pid)
     screen.has("here", "F1")
     screen.resize(12, 60)
     screen.has("here")
@@ -676,24 +657,24 @@ def test_metrics_screen():
         connection.sendall(b"GET /metrics HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
         while connection.recv(65536):
             pass
-        told.tell(f"create {i} task another{i}")
+        driven.tell(f"create {i} task another{i}")
         screen.has(f"another{i}")
     equal("status", 0, screen.end())
     check("the socket is removed", not os.path.exists(path))
-    told.quit()
+    driven.quit()
 
 
 def test_actions():
     """Explaining and saving are left to others; the screen comes back."""
-    told = Told()
-    hang(told)
+    driven = Driven()
+    hang(driven)
     folder = os.getcwd()
     os.makedirs(f"{TMP}/saved")
     os.chdir(f"{TMP}/saved")
-    screen = Screen(30, 140, told.pid, WEFT_PAGER="")
+    screen = Screen(30, 140, driven.pid, WEFT_PAGER="")
     screen.has("GET /7")
     screen.type("s")
-    text = screen.has("saved: told-")
+    text = screen.has("saved: driven-")
     name = re.search(r"saved: (\S+)", text).group(1)
     equal("events of what was saved", 0, subprocess.run([WEFT, "info", name], capture_output=True).returncode)
     screen.clear()
@@ -706,37 +687,37 @@ def test_actions():
     screen.has("1 Pending", "GET /7")
     equal("status", 0, screen.end())
     os.chdir(folder)
-    told.quit()
+    driven.quit()
 
 
 def test_terminals():
-    told = Told()
-    told.tell("create a task \x1b[31mred\x07\u202egnp.exe", "create b task \u4e2d\u6587\u5b57 end", "create c lock it",
+    driven = Driven()
+    driven.tell("create a task \x1b[31mred\x07\u202egnp.exe", "create b task \u4e2d\u6587\u5b57 end", "create c lock it",
               "hold a c", "wait a c")
-    plain = Screen(24, 100, told.pid, term="xterm-256color", NO_COLOR="1")
+    plain = Screen(24, 100, driven.pid, term="xterm-256color", NO_COLOR="1")
     plain.until("text", lambda t: b"red" in plain.raw and b"end" in plain.raw)
     equal("status", 0, plain.end())
     check("no colours", not re.search(rb"\x1b\[[0-9;]*3[0-7][;m]", plain.raw), plain.raw[:2000])
     check("nothing of the label gets through", b"\x1b[31mred" not in plain.raw and b"\x07" not in plain.raw
           and "\u202e".encode() not in plain.raw)
     check("wide characters", "\u4e2d\u6587\u5b57".encode() in plain.raw)
-    bright = Screen(24, 100, "--view", "tree", told.pid, term="xterm-256color")
+    bright = Screen(24, 100, "--view", "tree", driven.pid, term="xterm-256color")
     bright.until("text", lambda t: b"deadlock" in bright.raw)
     equal("status", 0, bright.end())
     check("the deadlock is red", re.search(rb"\x1b\[[0-9;]*31[;m][^\n]*deadlock", bright.raw), bright.raw[:2000])
-    narrow = Screen(24, 100, told.pid, LC_ALL="C")
+    narrow = Screen(24, 100, driven.pid, LC_ALL="C")
     narrow.has("red", "end")
     equal("status", 0, narrow.end())
     check("only ASCII", all(byte < 0x80 for byte in narrow.raw))
-    dumb = Screen(24, 100, "-n", 1, told.pid, term="dumb")
+    dumb = Screen(24, 100, "-n", 1, driven.pid, term="dumb")
     dumb.has("what waits for what", "deadlock")
     equal("status", 0, dumb.end(""))
     check("no control sequences", b"\x1b" not in dumb.raw, dumb.raw[:500])
-    gone = Screen(24, 100, told.pid)
+    gone = Screen(24, 100, driven.pid)
     gone.has("red")
     os.kill(gone.pid, signal.SIGTERM)
     equal("status after SIGTERM", 0, gone.end(""))
-    told.quit()
+    driven.quit()
 
 
 TESTS = [test_report, test_rates, test_finding, test_none, test_metrics, test_metrics_socket, test_screen,

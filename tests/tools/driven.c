@@ -1,23 +1,30 @@
 /* SPDX-License-Identifier: ISC */
-/* driven: does what standard input says, a line each, and says "done" for each, so that a test knows how far it is.
- *   slow LABEL MS      a request with that label begins and ends MS milliseconds later
- *   begin LABEL        a request begins; the next `end` ends it, `fail REASON` makes it fail
- *   work LABEL MS      a request with that label uses the CPU for MS milliseconds, in grind()
- *   busy MS            one turn of the event loop takes that long
- *   counter NAME N     sets a counter
- *   many LABEL N       N requests begin and end at once
- *   call REASON        asks that the last seconds be kept
- *   exit STATUS        ends so; crash: by SIGABRT */
-#include <signal.h>
+/* driven: a program that does nothing by itself. Each line that it reads is something to do; it says "ok" when that is done,
+ * and once at the beginning. X and Y are letters, the names of promises; the last word of a line may have spaces.
+ *
+ *     create X TYPE LABEL
+ *     wait X Y, become X Y
+ *     hold X Y             X holds Y
+ *     background X
+ *     fulfil X, fail X REASON
+ *     slow MS LABEL        a request begins, and ends MS milliseconds later
+ *     work MS LABEL        … and uses the CPU for so long, in grind()
+ *     rounds N LABEL       N promises of the type "round", created and fulfilled
+ *     turns N              N turns of the event loop, after which it is idle
+ *     busy                 the loop is not idle any more
+ *     busy MS              … for that long: one turn
+ *     counter NAME N       sets a counter
+ *     call REASON          asks that the last seconds be kept
+ *     exit STATUS
+ *     crash                by SIGABRT */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include <weft/weft.h>
 
-static weft_promise open_one;
+static weft_promise promise[256];
 
 static void pass(long ms)
 {
@@ -39,17 +46,46 @@ __attribute__((noinline)) static void grind(long ms)
     }
 }
 
-static weft_promise begin(const char *label)
+static void slow(long ms, const char *label)
 {
+    weft_resume();
     weft_promise p = weft_create("request", label);
     weft_run(p);
-    return p;
+    pass(ms);
+    weft_fulfill(p);
+    weft_suspend(WEFT_WAIT_FOR_WORK);
 }
 
-static void many(const char *label, long n)
+static void work(long ms, const char *label)
+{
+    weft_resume();
+    weft_promise p = weft_create("request", label);
+    weft_run(p);
+    grind(ms);
+    weft_fulfill(p);
+    weft_suspend(WEFT_WAIT_FOR_WORK);
+}
+
+static void rounds(long n, const char *label)
 {
     while (n-- > 0)
-        weft_fulfill(begin(label));
+        weft_fulfill(weft_create("round", label));
+}
+
+static void turns(long n)
+{
+    while (n-- > 0) {
+        weft_resume();
+        weft_suspend(WEFT_WAIT_FOR_WORK);
+    }
+}
+
+static void busy(long ms)
+{
+    weft_resume();
+    pass(ms);
+    if (ms)
+        weft_suspend(WEFT_WAIT_FOR_WORK);
 }
 
 static void count(const char *name, long value)
@@ -58,73 +94,81 @@ static void count(const char *name, long value)
         char name[64];
         struct weft_counter counter;
     } known[8];
-    static unsigned used;
     unsigned i = 0;
-    while (i < used && strcmp(known[i].name, name) != 0)
+    while (i < 7 && *known[i].name && strcmp(known[i].name, name) != 0)
         i++;
-    if (i == sizeof known / sizeof *known)
-        return;
-    if (i == used) {
-        snprintf(known[used].name, sizeof known[used].name, "%s", name);
-        known[used].counter.name = known[used].name;
-        used++;
-    }
+    snprintf(known[i].name, sizeof known[i].name, "%s", name);
+    known[i].counter.name = known[i].name;
     weft_counter_set(&known[i].counter, value);
 }
 
-/* Returns false if the program is to end. */
-static int obey(char *line)
+static void create(unsigned char x, char *type)
 {
-    char *word = strtok(line, " \n"), *first = strtok(NULL, " \n"), *second = strtok(NULL, " \n");
-    const long n = second ? atol(second) : first ? atol(first) : 0;
-    if (!word)
-        return 1;
-    if (strcmp(word, "slow") == 0 && second) {
-        weft_promise p = begin(first);
-        pass(n);
-        weft_fulfill(p);
-    } else if (strcmp(word, "work") == 0 && second) {
-        weft_promise p = begin(first);
-        grind(n);
-        weft_fulfill(p);
-    } else if (strcmp(word, "begin") == 0 && first) {
-        open_one = begin(first);
-    } else if (strcmp(word, "end") == 0) {
-        weft_fulfill(open_one);
-    } else if (strcmp(word, "fail") == 0 && first) {
-        weft_fail(open_one, first);
-    } else if (strcmp(word, "busy") == 0) {
-        weft_resume();
-        pass(n);
-        weft_suspend(WEFT_WAIT_FOR_WORK);
-        weft_resume();
-    } else if (strcmp(word, "counter") == 0 && second) {
-        count(first, n);
-    } else if (strcmp(word, "many") == 0 && second) {
-        many(first, n);
-    } else if (strcmp(word, "call") == 0 && first) {
-        weft_snapshot(first);
-    } else if (strcmp(word, "crash") == 0) {
-        abort();
-    } else if (strcmp(word, "exit") == 0) {
-        exit((int)n);
-    }
+    char *label = strchr(type, ' ');
+    if (label)
+        *label++ = 0;
+    promise[x] = weft_create(type, label);
+}
+
+/* Returns false if the word means nothing. */
+static int about_promises(const char *what, weft_promise x, const char *rest)
+{
+    const weft_promise y = promise[(unsigned char)*rest];
+    if (!strcmp(what, "wait"))
+        weft_wait_by(x, y);
+    else if (!strcmp(what, "become"))
+        weft_become(x, y);
+    else if (!strcmp(what, "hold"))
+        weft_acquire_by(x, y);
+    else if (!strcmp(what, "background"))
+        weft_background(x);
+    else if (!strcmp(what, "fulfil"))
+        weft_fulfill(x);
+    else if (!strcmp(what, "fail"))
+        weft_fail(x, *rest ? rest : "no reason");
+    else
+        return 0;
     return 1;
+}
+
+static void obey(const char *what, const char *first, char *rest)
+{
+    if (!strcmp(what, "create"))
+        create((unsigned char)*first, rest);
+    else if (!strcmp(what, "slow"))
+        slow(atol(first), rest);
+    else if (!strcmp(what, "work"))
+        work(atol(first), rest);
+    else if (!strcmp(what, "rounds"))
+        rounds(atol(first), rest);
+    else if (!strcmp(what, "turns"))
+        turns(atol(first));
+    else if (!strcmp(what, "busy"))
+        busy(atol(first));
+    else if (!strcmp(what, "counter"))
+        count(first, atol(rest));
+    else if (!strcmp(what, "call"))
+        weft_snapshot(first);
+    else if (!strcmp(what, "crash"))
+        abort();
+    else if (!strcmp(what, "exit"))
+        exit(atoi(first));
+    else if (!about_promises(what, promise[(unsigned char)*first], rest))
+        exit(2);
 }
 
 int main(void)
 {
-    char line[512];
-    weft_fulfill(weft_create("start", NULL));
-    weft_suspend(WEFT_WAIT_FOR_WORK);
-    puts("ready");
-    fflush(stdout);
+    char line[1024], what[32], first[64], rest[1024];
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    puts("ok");
     while (fgets(line, sizeof line, stdin)) {
-        weft_resume();
-        obey(line);
-        weft_suspend(WEFT_WAIT_FOR_WORK);
-        puts("done");
-        fflush(stdout);
+        line[strcspn(line, "\n")] = 0;
+        *first = *rest = 0;
+        if (sscanf(line, "%31s %63s %1023[^\n]", what, first, rest) < 1)
+            return 2;
+        obey(what, first, rest);
+        puts("ok");
     }
     return 0;
 }

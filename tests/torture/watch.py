@@ -28,6 +28,7 @@ class Program:
         self.p = subprocess.Popen([DRIVEN], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
                                   env=dict(os.environ, WEFT_TRACE=str(trace), WEFT_TRACE_SIZE="16M"))
         self.p.stdout.readline()
+        self.do("rounds 1 start")
 
     def do(self, line):
         self.p.stdin.write(line + "\n")
@@ -91,15 +92,15 @@ def work(mounted, watcher):
     while (passed := time.monotonic() - began) < SECONDS:
         number += 1
         for _ in range(chance.randrange(4)):
-            program.do("many load 500")
+            program.do("rounds 500 load")
         if number % 7 == 0:
-            program.do(f"begin broken-{number}")
-            program.do("fail no")
+            program.do(f"create b request broken-{number}")
+            program.do("fail b no")
             wanted[f"broken-{number}"] = passed
         elif number % 5 == 0:
-            program.do(f"slow slow-{number} {chance.randrange(45, 90)}")
+            program.do(f"slow {chance.randrange(45, 90)} slow-{number}")
             wanted[f"slow-{number}"] = passed
-        program.do(f"slow quick-{number} 5")
+        program.do(f"slow 5 quick-{number}")
         program.do(f"counter queue {chance.randrange(90, 110)}")
         if number % 1500 == 0:
             program.kill()
