@@ -156,7 +156,7 @@ static uint16_t *kept_at(uint64_t id)
 bool weft_record_cells_any(uint64_t home)
 {
     return __atomic_load_n(&weft_record_rec.kept_by_home[home & weft_record_rec.kept_mask],
-                           __ATOMIC_RELAXED) != 0;
+                           __ATOMIC_ACQUIRE) != 0; /* with (T) */
 }
 
 static uint16_t *tag_of(const struct weft_pending_cell *c)
@@ -177,7 +177,7 @@ static bool drop(uint64_t *place, uint64_t id)
     if (!__atomic_compare_exchange_n(place, &expected, 0, false, __ATOMIC_ACQ_REL,
                                      __ATOMIC_RELAXED))
         return false;
-    __atomic_fetch_sub(kept_at(id), 1, __ATOMIC_RELAXED);
+    __atomic_fetch_sub(kept_at(id), 1, __ATOMIC_RELEASE); /* (T) its place on the roll */
     weft_record_roll_count(sort, -1);
     return true;
 }

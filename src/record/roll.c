@@ -7,7 +7,11 @@
  *
  * A promise that loses its cell is put on the roll first, and whoever ends a promise looks at the cells first:
  * so it finds one or the other. A promise that gets a cell again is taken off the roll last. In between, or if
- * the process is killed in between, the promise is in both; the reader believes the cell. */
+ * the process is killed in between, the promise is in both; the reader believes the cell.
+ *
+ * (V) Whoever finds a number finds the site of its sort, too. No scene of tests/model shows that: a thread that wants the
+ * site has taken a cell before, and the cells of the thread that knew the sort carry the site. It must see old values of all
+ * of them to miss it, more than a scene can try. */
 #include "record/roll.h"
 
 #include "format/listed.h"
@@ -108,7 +112,7 @@ static uint64_t *search(uint64_t id, uint64_t number, uint64_t *word)
         uint64_t *place =
             (uint64_t *)(void *)((unsigned char *)h + h->numbers_at) + (half * lines >> 32) * LINE;
         for (uint64_t *end = place + LINE; place < end; place++) {
-            *word = __atomic_load_n(place, __ATOMIC_ACQUIRE);
+            *word = __atomic_load_n(place, __ATOMIC_ACQUIRE); /* with (V) */
             if (*word >> WEFT_ROLL_SORT_BITS == number)
                 return place;
         }
@@ -123,7 +127,7 @@ static bool put_number(uint64_t id, unsigned index)
     uint64_t *place, word;
     while (id <= NUMBER_MAX && (place = search(id, 0, &word)))
         if (__atomic_compare_exchange_n(place, &word, id << WEFT_ROLL_SORT_BITS | index, false,
-                                        __ATOMIC_RELEASE, __ATOMIC_RELAXED))
+                                        __ATOMIC_RELEASE, __ATOMIC_RELAXED)) /* (V) */
             return true;
     return false;
 }
@@ -168,7 +172,7 @@ bool weft_record_roll_set_sort(uint64_t id, unsigned sort)
     uint64_t word, *place = search(id, id, &word);
     return place && (word & (WEFT_ROLL_SORTS_MAX - 1)) == WEFT_ROLL_FRESH &&
            __atomic_compare_exchange_n(place, &word, id << WEFT_ROLL_SORT_BITS | sort, false,
-                                       __ATOMIC_RELEASE, __ATOMIC_RELAXED);
+                                       __ATOMIC_RELEASE, __ATOMIC_RELAXED); /* (V) */
 }
 
 bool weft_record_roll_drop_from(uint64_t id, unsigned sort)

@@ -107,7 +107,8 @@ bool is_new(void)
 
 unsigned choose_value(unsigned values)
 {
-    const bool may = scene->stale == UNLIMITED || stale < scene->stale;
+    const bool may = (scene->stale == UNLIMITED || stale < scene->stale) &&
+                     (self == 0 || !(scene->flags & FIRST));
     const unsigned value = may ? choose(values) : 0;
     stale += value && scene->stale != UNLIMITED;
     return value;
@@ -238,7 +239,7 @@ static void run(void)
         thread[t].in_vain = false;
         makecontext(&thread[t].context, thread_begins, 0);
     }
-    self = choose(threads);
+    self = scene->flags & FIRST ? 0 : choose(threads);
     host_enter(self);
     getcontext(&outside);
     if (!begun) {

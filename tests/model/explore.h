@@ -32,6 +32,7 @@ enum {
     LEAVE = 1,   /* threads end, and leave their packets to others */
     FOREIGN = 2, /* bytes of words are stored, by weft ctl */
     NO_KILL = 4, /* the file is not judged meanwhile */
+    FIRST = 8,   /* thread 0 begins, and is the only one that sees old values */
 };
 
 struct explored {

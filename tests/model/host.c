@@ -271,6 +271,13 @@ void wait_for(unsigned promise)
     weft_impl_event(WEFT_IMPL_WAIT, truth.promise[promise].id);
 }
 
+void wait_by(unsigned who, unsigned promise)
+{
+    intend(WAITS, promise);
+    truth.promise[promise].waited++;
+    weft_impl_event_by(WEFT_IMPL_WAIT, truth.promise[who].id, truth.promise[promise].id);
+}
+
 void should_resolve(unsigned promise)
 {
     intend(MARKS, promise);

@@ -41,6 +41,7 @@ unsigned create(void);
 unsigned create_own(uint64_t id); /* with a number of the program's */
 void end(unsigned promise);
 void wait_for(unsigned promise); /* the event loop waits for it */
+void wait_by(unsigned who, unsigned promise);
 void should_resolve(unsigned promise);
 void become(unsigned promise, unsigned other);
 void fill(unsigned events); /* that mean nothing: 12 bytes each */

@@ -163,6 +163,70 @@ static void two_homes(void)
     fill(3);
 }
 
+/* Promise 1 is of another packet than promise 0; thread 1's packet has room to end both. No thread makes a fence in another
+ * one. */
+static void two_homes_with_fences(void)
+{
+    begin_recording(3);
+    create();
+    fill(1);
+    be(1);
+    fill(1);
+    be(0);
+    create();
+    fill(1);
+    without_membarrier();
+}
+
+/* Thread 1's packet has room for one event. The next ones to be overwritten: promise 0's, then one that says nothing. No
+ * thread makes a fence in another one. */
+static void room_to_end(void)
+{
+    begin_recording(4);
+    create();
+    fill(1);
+    be(1);
+    fill(2);
+    be(0);
+    fill(6);
+    without_membarrier();
+}
+
+/* All cells are in use. The next packets to be overwritten: one that says that promise 17 waits for promise 0, then one with
+ * a promise for which promise 17 loses its cell: that is on the roll from then on. alone: no other promise of its packet has
+ * a cell. No thread makes a fence in another one. */
+static void wait_of_driven_out(bool alone)
+{
+    begin_recording(4);
+    for (unsigned n = 0; n < 24; n++) {
+        create();
+        if (alone && (n == 16 || n == 17))
+            fill(1);
+    }
+    fill(12);
+    be(1);
+    wait_by(17, 0);
+    fill(1);
+    be(0);
+    create();
+    fill(1);
+    be(1);
+    fill(3);
+    be(0);
+    fill(3);
+    without_membarrier();
+}
+
+static void driven_out(void)
+{
+    wait_of_driven_out(false);
+}
+
+static void driven_out_alone(void)
+{
+    wait_of_driven_out(true);
+}
+
 /* Two threads leave packets that a third one, which has a slot, may take. */
 static void two_leave(void)
 {
@@ -510,6 +574,10 @@ static const struct scene scenes[] = {
     {"speaks of another's", speaks_of_another, {fill_one, fill_one}, at_end, 1, 1, 0},
     {"speaks of a newer", speaks_of_newer, {fill_one, fill_one}, at_end, 1, 1, 0},
     {"ended, then another", two_homes, {fill_one, end_of_two_homes}, at_end, 1, 1, 0},
+    {"both ended, in turn", two_homes_with_fences, {fill_one, end_both}, at_end, 2, 1, NO_KILL},
+    {"ended, then claims", room_to_end, {fill_one, end_0_then_fill}, at_end, 2, 1, NO_KILL},
+    {"driven out", driven_out, {fill_one, fill_one}, at_end, 1, 2, NO_KILL | FIRST},
+    {"driven out, alone", driven_out_alone, {fill_one, fill_one}, at_end, 1, 2, NO_KILL | FIRST},
     {"two leave", two_leave, {nothing, nothing, fill_one}, at_end, 2, 1, LEAVE},
     {"left, with notes", leaves_notes, {wait_0, nothing, fill_one}, at_end, 2, 1, LEAVE},
     {"read, left", two_leave, {nothing, read_once, fill_one}, at_end, 2, 1, LEAVE | NO_KILL},
