@@ -45,10 +45,22 @@ cat >wanted <<'END'
 31000 1 switch p=6
 31000 1 fulfills resolver=6 p=6
 31000 1 switch p=-1
+32000 1 creates parent=-1 child=7 type=span label="first"
+32000 1 label p=7 text="app"
+32000 1 background p=7
+32000 1 switch p=7
+34000 1 fulfills resolver=7 p=7
+34000 1 switch p=-1
+34000 1 creates parent=-1 child=8 type=span label="second"
+34000 1 label p=8 text="app"
+34000 1 background p=8
+34000 1 switch p=8
+36000 1 fulfills resolver=8 p=8
+36000 1 switch p=-1
 40000 1 label p=2 text="status=ok"
 40000 1 fulfills resolver=-1 p=2
-50000 1 creates parent=-1 child=7 type=async label="never ends"
-50000 1 label p=7 text="net"
+50000 1 creates parent=-1 child=9 type=async label="never ends"
+50000 1 label p=9 text="net"
 END
 same 'what it says' wanted "$tmp/out"
 run 0 "$WEFT" info any.fxt

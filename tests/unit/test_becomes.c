@@ -208,6 +208,31 @@ static void waits_begin_late(void **state)
     assert_nothing_lacks();
 }
 
+/* … likewise what they become. */
+static void becomes_late(void **state)
+{
+    enum { COUNT = 12 };
+    weft_promise who[COUNT], p[COUNT], q[COUNT];
+    (void)state;
+    start_large();
+    for (unsigned i = 0; i < COUNT; i++) {
+        who[i] = create("request");
+        p[i] = create("bind");
+        q[i] = create("reply");
+        weft_wait_by(who[i], p[i]);
+        for (unsigned others = 0; others < 150 + 20 * i; others++)
+            weft_fulfill(create("other"));
+        weft_become(p[i], q[i]);
+        for (unsigned others = 0; others < 200; others++)
+            weft_fulfill(create("other"));
+    }
+    go_round();
+    read_ring();
+    for (unsigned i = 0; i < COUNT; i++)
+        assert_waits(who[i], q[i]);
+    assert_nothing_lacks();
+}
+
 /* One becomes the next, in any order of times. */
 static void chains(void **state)
 {
@@ -394,8 +419,15 @@ static void many_wait(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        BOTH(waits_are_inherited), BOTH(waits_begin_late),   BOTH(chains),      BOTH(circles),
-        BOTH(many_become_one),     BOTH(a_chain_among_many), BOTH(short_lives), BOTH(too_many),
+        BOTH(waits_are_inherited),
+        BOTH(waits_begin_late),
+        BOTH(becomes_late),
+        BOTH(chains),
+        BOTH(circles),
+        BOTH(many_become_one),
+        BOTH(a_chain_among_many),
+        BOTH(short_lives),
+        BOTH(too_many),
         BOTH(many_wait),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
