@@ -73,7 +73,8 @@ event(4, 2, 30, "app", "inner", 35)
 event(10, 2, 32, "flow", "job", 5)
 event(4, 2, 30, "app", "outer", 40)
 event(4, 2, 41, "app", "empty", 41)
-# One begins when the one before it ends, and is written first.
+# One begins when the one before it ends, and is written first; what happens then happens in it.
+event(0, 2, 44, "app", "between")
 event(4, 2, 44, "app", "second", 46)
 event(4, 2, 42, "app", "first", 44)
 event(7, 2, 50, "net", "fetch", 77, status="ok")

@@ -55,6 +55,7 @@ cat >wanted <<'END'
 34000 1 label p=8 text="app"
 34000 1 background p=8
 34000 1 switch p=8
+34000 1 label p=8 text="between"
 36000 1 fulfills resolver=8 p=8
 36000 1 switch p=-1
 40000 1 label p=2 text="status=ok"

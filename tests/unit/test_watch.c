@@ -266,6 +266,9 @@ static void copies_are_small_and_are_read_as_they_are(void **state)
     struct weft_input in = record("a.weft");
     const struct watch_kept kept = keep(&f, &in, at_ns, "x");
     assert_true(kept.bytes * 4 < kept.source_bytes);
+    struct stat made;
+    assert_int_equal(stat(to, &made), 0);
+    assert_int_equal(made.st_mode, S_IFDIR | 0700); /* what is in it is nobody else's */
     snprintf(path, sizeof path, "%s/%s", to, kept.name);
     struct weft_reader *r;
     struct weft_error err;
@@ -369,19 +372,51 @@ static void parts_are_removed(void **state)
 
 /* ---- Compressed traces ---- */
 
-static int open_bytes(const void *bytes, size_t size, struct weft_error *err)
+static int open_input(struct weft_input *in, const void *bytes, size_t size, struct weft_error *err)
 {
     char path[128];
-    struct weft_input in;
     snprintf(path, sizeof path, "%s/bytes.zst", folder);
     FILE *f = fopen(path, "w");
     assert_non_null(f);
     assert_int_equal(fwrite(bytes, 1, size, f), size);
     fclose(f);
-    const int rc = weft_input_open(&in, path, err);
+    return weft_input_open(in, path, err);
+}
+
+static int open_bytes(const void *bytes, size_t size, struct weft_error *err)
+{
+    struct weft_input in;
+    const int rc = open_input(&in, bytes, size, err);
     if (rc == 0)
         weft_input_close(&in);
     return rc;
+}
+
+/* More than is read at once; long zeros take no room. */
+static void contents_come_back(void **state)
+{
+    (void)state;
+    enum { NOISE = 400000, SIZE = NOISE + (4 << 20), ROOM = SIZE + 10000 };
+    unsigned char *plain = calloc(1, SIZE), *packed = malloc(ROOM), *found = malloc(SIZE);
+    struct weft_error err = {.text = ""};
+    struct weft_input in;
+    struct stat room;
+    assert_true(plain && packed && found);
+    uint64_t noise = 1;
+    for (size_t i = 0; i < NOISE; i++)
+        plain[i] = (unsigned char)((noise = noise * UINT64_C(6364136223846793005) + 1) >> 56);
+    const size_t n = ZSTD_compress(packed, ROOM, plain, SIZE, 3);
+    assert_true(!ZSTD_isError(n) && n > NOISE / 2);
+    assert_int_equal(open_input(&in, packed, n, &err), 0);
+    assert_int_equal(in.size, SIZE);
+    assert_int_equal(weft_input_read(&in, found, SIZE, 0, &err), SIZE);
+    assert_memory_equal(found, plain, SIZE);
+    assert_int_equal(fstat(in.fd, &room), 0);
+    assert_in_range(room.st_blocks * 512, NOISE, SIZE / 2);
+    weft_input_close(&in);
+    free(plain);
+    free(packed);
+    free(found);
 }
 
 static void every_cut_is_an_error(void **state)
@@ -548,6 +583,7 @@ int main(void)
         cmocka_unit_test(the_same_time_overwrites_nothing),
         cmocka_unit_test(bytes_are_bounded),
         cmocka_unit_test(parts_are_removed),
+        cmocka_unit_test(contents_come_back),
         cmocka_unit_test(every_cut_is_an_error),
         cmocka_unit_test(bombs_are_refused),
         cmocka_unit_test(wide_windows_are_refused),
