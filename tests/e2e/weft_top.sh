@@ -4,7 +4,6 @@
 . "$(dirname "$0")/lib.sh"
 
 : "${DRIVEN:?tests/tools/driven}"
-
 unset WEFT_TRACE NO_COLOR
 export LC_ALL=C.UTF-8
 
