@@ -70,6 +70,7 @@ struct flag {
 };
 
 struct mix;
+struct mix_entry;
 
 struct canvas {
     struct weft_drawlist *list;
@@ -357,9 +358,12 @@ const char *view_reason_text(const struct canvas *c, uint32_t promise, uint32_t 
  * (because little happens there) would smear what is in it: it becomes a gap, whose lines are read one by one. */
 #define MIX_GAPS_MAX 64
 
-struct mix_entry {
-    uint32_t at; /* cell of a block */
-    uint32_t weight;
+#define MIX_WIDE 8
+
+/* How much each of MIX_WIDE cells of a block counts, from `at` on. */
+struct mix_group {
+    uint32_t at;
+    uint16_t weight[MIX_WIDE]; /* in all groups of a cell at most 257, so that sums fit 16 bits */
 };
 
 struct mix_gap {
@@ -368,12 +372,14 @@ struct mix_gap {
 };
 
 struct mix {
-    uint32_t *first; /* entries of each cell; one more */
+    uint32_t *first; /* groups of each cell; one more */
     uint32_t *begin; /* bucket in which each begins; one more */
-    uint32_t *order; /* the cells, those with equally many entries together, so that a processor can
+    uint32_t *order; /* the cells, those with equally many groups together, so that a processor can
                       * predict how often a loop runs */
-    struct mix_entry *entry;
-    uint32_t entries, room;
+    struct mix_group *group;
+    uint32_t groups, room;
+    struct mix_entry *entry; /* of the cell that is being computed */
+    uint32_t entries, entries_room;
     struct mix_gap gap[MIX_GAPS_MAX]; /* to be looked at line by line */
     uint32_t gaps, gaps_max;
     bool useful; /* there are as many buckets as cells */

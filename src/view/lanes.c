@@ -135,45 +135,86 @@ static void fold_runs(struct canvas *c, struct lane *lane, uint32_t row, int64_t
     }
 }
 
+/* What a cell of the picture has of a block's: cover, and running in the upper half. In vectors, because this is done for
+ * every cell of every block. */
+static inline uint32_t mixed(const uint16_t *cell, const struct mix_group *g,
+                             const struct mix_group *end)
+{
+    typedef uint16_t wide __attribute__((vector_size(sizeof g->weight)));
+    typedef uint32_t pairs __attribute__((vector_size(sizeof g->weight)));
+    wide cover = {0}, run = {0}, here, weight;
+    for (; g < end; g++) {
+        memcpy(&here, cell + g->at, sizeof here);
+        memcpy(&weight, g->weight, sizeof weight);
+        cover += (here & 255) * weight;
+        run += (here >> 8) * weight;
+    }
+    const pairs c = (pairs)cover, r = (pairs)run;
+    const pairs sum = ((c & 0xffff) + (c >> 16)) | ((r & 0xffff) + (r >> 16)) << 16;
+    return sum[0] + sum[1] + sum[2] + sum[3];
+}
+
+/* The first of the bits from `from` up to `to` that is set, or to + 1. */
+static uint32_t next_bit(const uint64_t *bits, uint32_t from, uint32_t to)
+{
+    uint64_t here = bits[from / 64] & UINT64_MAX << from % 64;
+    while (!here && from / 64 < to / 64) {
+        from = (from / 64 + 1) * 64;
+        here = bits[from / 64];
+    }
+    from = here ? from / 64 * 64 + (uint32_t)__builtin_ctzll(here) : to + 1;
+    return from <= to ? from : to + 1;
+}
+
+/* How many of the bits from `from` up to `to` are set. */
+static uint32_t count_bits(const uint64_t *bits, uint32_t from, uint32_t to)
+{
+    uint64_t low = UINT64_MAX << (from % 64), high = UINT64_MAX >> (63 - to % 64);
+    uint32_t count = 0;
+    for (uint32_t w = from / 64; w <= to / 64; w++) {
+        const uint64_t here =
+            bits[w] & (w == from / 64 ? low : UINT64_MAX) & (w == to / 64 ? high : UINT64_MAX);
+        count += here ? (uint32_t)__builtin_popcountll(here) : 0;
+    }
+    return count;
+}
+
+/* Adds the failures of a block. Few cells have any: the others are skipped. */
+static void fold_failed(const struct canvas *c, struct lane *lane, uint32_t block,
+                        const struct mix *m)
+{
+    const struct weft_index *x = c->x;
+    const uint64_t *failed = x->failed + (size_t)block * x->failed_words;
+    const uint32_t spans = c->l->first[x->block_row[block + 1]] - c->l->first[x->block_row[block]];
+    const uint32_t to = m->begin[lane->cells];
+    for (uint32_t i = 0; i < lane->cells; i++) {
+        const uint32_t bit = next_bit(failed, m->begin[i], to);
+        VIEW_GALLOP(i, lane->cells, m->begin[middle + 1] < bit);
+        if (i == lane->cells)
+            return;
+        if (m->first[i] == m->first[i + 1])
+            continue;
+        /* About equally many lines begin, and so end, in each interval of the index. */
+        uint64_t ends = (uint64_t)(m->begin[i + 1] - m->begin[i] + 1) * spans / x->buckets;
+        add_end(lane, i, ends < UINT16_MAX ? (uint32_t)ends : UINT16_MAX,
+                count_bits(failed, m->begin[i], m->begin[i + 1]));
+    }
+}
+
 /* Folds a block whose rows are all in the lane, using the index. */
 static void fold_block(struct canvas *c, struct lane *lane, uint32_t block, const struct mix *m)
 {
     const struct weft_index *x = c->x;
     const uint16_t *cell = x->cell + (size_t)block * x->level_at[x->levels];
-    const uint64_t *failed = x->failed + (size_t)block * x->failed_words;
     uint32_t rows = x->block_row[block + 1] - x->block_row[block];
     touch(lane, 0, lane->cells);
     for (uint32_t k = 0; k < lane->cells; k++) {
-        uint32_t i = m->order[k], sum = 0;
-        const struct mix_entry *end = m->entry + m->first[i + 1];
-        for (const struct mix_entry *e = m->entry + m->first[i]; e < end; e++) {
-            uint32_t v = cell[e->at];
-            sum += e->weight * ((v | v << 8) & 0xff00ff);
-        }
+        const uint32_t i = m->order[k];
+        const uint32_t sum = mixed(cell, m->group + m->first[i], m->group + m->first[i + 1]);
         lane->cover[i] += (uint64_t)(sum & 0xffff) * rows;
         lane->run[i] += sum >> 16;
     }
-    uint32_t spans = c->l->first[x->block_row[block + 1]] - c->l->first[x->block_row[block]];
-    uint32_t from = m->begin[0], to = m->begin[lane->cells];
-    uint64_t any = 0;
-    for (uint32_t w = from / 64; w <= to / 64; w++)
-        any |= failed[w];
-    for (uint32_t i = 0; i < lane->cells && any; i++) {
-        uint32_t b = m->begin[i], last = m->begin[i + 1];
-        if (m->first[i] == m->first[i + 1])
-            continue;
-        uint64_t low = UINT64_MAX << (b % 64), high = UINT64_MAX >> (63 - last % 64);
-        uint32_t bad = 0;
-        for (uint32_t w = b / 64; w <= last / 64; w++) {
-            const uint64_t here =
-                failed[w] & (w == b / 64 ? low : UINT64_MAX) & (w == last / 64 ? high : UINT64_MAX);
-            bad += here ? (uint32_t)__builtin_popcountll(here) : 0;
-        }
-        /* About equally many lines begin, and so end, in each interval of the index. */
-        uint64_t ends = (uint64_t)(last - b + 1) * spans / x->buckets;
-        if (bad)
-            add_end(lane, i, ends < UINT16_MAX ? (uint32_t)ends : UINT16_MAX, bad);
-    }
+    fold_failed(c, lane, block, m);
 }
 
 /* Folds the lines of the rows in intervals wider than cells. */
