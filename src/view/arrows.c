@@ -432,7 +432,10 @@ void canvas_draw_heads(struct canvas *c, uint32_t labels)
 
 /* ---- Edges: the thin lines that show creation and becoming; of promises drawn as shapes, and of all if few are visible */
 
-enum { EDGES_FEW = 10000 };
+enum {
+    EDGES_FEW = 10000,
+    AHEAD = 8, /* shapes to prefetch */
+};
 
 struct edge {
     int32_t x, y0, y1;
@@ -463,6 +466,27 @@ static void add_edges(struct canvas *c, struct edges *e, uint32_t promise)
         add_edge(c, e, p->end_ns, promise, p->becomes);
 }
 
+/* What is known of promises lies far apart in memory: fetches it for a shape that comes soon, and for one that comes sooner
+ * where the rows of its ends are. */
+static void fetch_ends(const struct canvas *c, uint32_t shape)
+{
+    if (shape + 3 * AHEAD < c->shapes)
+        __builtin_prefetch(&c->l->spans[c->shape[shape + 3 * AHEAD].span]);
+    if (shape + 2 * AHEAD < c->shapes) {
+        const char *p = (const char *)&c->m->promise[c->l->spans[c->shape[shape + 2 * AHEAD].span]];
+        __builtin_prefetch(p);
+        __builtin_prefetch(p + sizeof *c->m->promise - 1); /* it may lie across two lines */
+    }
+    if (shape + AHEAD >= c->shapes)
+        return;
+    const uint32_t promise = c->l->spans[c->shape[shape + AHEAD].span];
+    const struct weft_promise *p = &c->m->promise[promise];
+    const uint32_t end[] = {promise, p->creator, p->becomes};
+    for (int i = 0; i < 3; i++)
+        if (end[i] < c->m->promises)
+            __builtin_prefetch(&c->l->row[end[i]]);
+}
+
 static int by_edge(const void *a, const void *b)
 {
     const struct edge *x = a, *y = b;
@@ -483,8 +507,10 @@ void canvas_draw_edges(struct canvas *c)
                 add_edges(c, &e, c->l->spans[s]);
     } else {
         c->left_out.edges = true;
-        for (uint32_t i = 0; i < c->shapes; i++)
+        for (uint32_t i = 0; i < c->shapes; i++) {
+            fetch_ends(c, i);
             add_edges(c, &e, c->l->spans[c->shape[i].span]);
+        }
     }
     canvas_saw(c, WEFT_KIND_EDGES, e.count);
     weft_sort(e.edge, e.count, sizeof *e.edge, by_edge);

@@ -24,6 +24,8 @@ enum {
     FOLDED_WIDE = 280, /* px: a text takes this width, so that the folded lines stay visible … */
     FOLDED_HIGH = 36,  /* … and this height */
     CHANGES_MAX = 32,  /* labels of a promise that are considered, after its name */
+    GAPS_MAX = 16,     /* that are told apart along a line */
+    AHEAD = 8,         /* candidates to prefetch */
 };
 
 struct box {
@@ -410,14 +412,34 @@ static bool place_name(struct names *n, const struct candidate *x)
     return (t.x > x->x0 && place(n, t, t.x, end)) || placed;
 }
 
-/* Returns true if no text can begin after x, up to last. */
-static bool is_full(const struct names *n, int32_t x, int32_t last, int32_t baseline)
+/* Where a text can begin: from x0 up to x1. */
+struct gap {
+    int32_t x0, x1;
+};
+
+/* Finds where a text can begin from x up to last. Returns how many gaps there are; if there are more, the last one reaches
+ * to the end. */
+static uint32_t find_gaps(const struct names *n, struct gap *gap, int32_t x, int32_t last,
+                          int32_t baseline)
 {
     const int32_t y0 = top_of(n->c, baseline), y1 = bottom_of(n->c, baseline);
-    for (int32_t end = last; x <= last; end = last)
-        if (!is_taken(n, &x, y0, y1, &end))
-            return false;
-    return true;
+    uint32_t gaps = 0;
+    for (int32_t end = last + 1; x <= last && gaps < GAPS_MAX; end = last + 1)
+        if (!is_taken(n, &x, y0, y1, &end)) {
+            gap[gaps++] = (struct gap){x, end};
+            x = end;
+        }
+    if (gaps == GAPS_MAX)
+        gap[gaps - 1].x1 = last + 1;
+    return gaps;
+}
+
+static bool is_in(const struct gap *gap, uint32_t gaps, int32_t x)
+{
+    for (uint32_t i = 0; i < gaps; i++)
+        if (x >= gap[i].x0 && x < gap[i].x1)
+            return true;
+    return false;
 }
 
 /* Adds further labels of a promise along its line. */
@@ -426,9 +448,11 @@ static void place_changes(struct names *n, const struct candidate *x)
     const struct canvas *c = n->c;
     const struct weft_model *m = c->m;
     uint32_t promise = c->l->spans[x->span], seen = 0;
-    int32_t end = canvas_span_room(c, c->shown_row[x->at], x->span) - 2 * PX;
-    if (is_full(n, x->x0 + PX + 1, x->x1, x->y - ABOVE)) /* before the promise is read */
+    struct gap gap[GAPS_MAX];
+    const uint32_t gaps = find_gaps(n, gap, x->x0 + PX + 1, x->x1, x->y - ABOVE);
+    if (gaps == 0) /* before the promise is read */
         return;
+    const int32_t end = canvas_span_room(c, c->shown_row[x->at], x->span) - 2 * PX;
     uint32_t l = view_label_at_start(c, promise, x->x0);
     while (l != WEFT_NONE && seen++ < CHANGES_MAX) {
         l = view_next_label(c, m->label[l].next);
@@ -439,7 +463,7 @@ static void place_changes(struct names *n, const struct candidate *x)
         t.label = l;
         t.tick = true;
         t.height = canvas_row_height(c, x->at);
-        if (t.x > x->x0 + PX && t.x <= x->x1)
+        if (is_in(gap, gaps, t.x))
             place(n, t, t.x, end);
     }
 }
@@ -471,6 +495,24 @@ static void draw_texts(struct names *n)
     }
 }
 
+/* What names need to know of promises lies far apart in memory: fetches it for candidates that come soon. */
+static void fetch_labels(const struct names *n, uint32_t i)
+{
+    const struct canvas *c = n->c;
+    const struct weft_model *m = c->m;
+    if (i + 4 * AHEAD < n->candidates)
+        __builtin_prefetch(&c->l->spans[n->candidate[i + 4 * AHEAD].span]);
+    if (i + 3 * AHEAD < n->candidates)
+        __builtin_prefetch(&m->promise[c->l->spans[n->candidate[i + 3 * AHEAD].span]].first_label);
+    for (uint32_t k = 1; k <= 2 && i + k * AHEAD < n->candidates; k++) {
+        uint32_t l = m->promise[c->l->spans[n->candidate[i + k * AHEAD].span]].first_label;
+        if (k == 1 && l != WEFT_NONE)
+            l = m->label[l].next;
+        if (l != WEFT_NONE)
+            __builtin_prefetch(&m->label[l]);
+    }
+}
+
 /* Chooses, places and draws the names. Returns how many lines that are drawn singly (c->shape) have a text. */
 static uint32_t write_names(struct names *n)
 {
@@ -481,14 +523,18 @@ static uint32_t write_names(struct names *n)
     add_single(n);
     add_folded(n);
     sort_candidates(n);
-    for (uint32_t i = 0; i < n->candidates && !c->list->failed; i++)
+    for (uint32_t i = 0; i < n->candidates && !c->list->failed; i++) {
+        fetch_labels(n, i);
         if (n->candidate[i].single)
             written += place_name(n, &n->candidate[i]);
         else if (n->folded)
             n->folded -= place_name(n, &n->candidate[i]);
-    for (uint32_t i = 0; i < n->candidates && !c->list->failed; i++)
+    }
+    for (uint32_t i = 0; i < n->candidates && !c->list->failed; i++) {
+        fetch_labels(n, i);
         if (n->candidate[i].single)
             place_changes(n, &n->candidate[i]);
+    }
     if (!c->list->failed)
         view_gross_write(c, n);
     if (!c->list->failed)
