@@ -398,7 +398,22 @@ static void add_shape(struct canvas *c, uint32_t at, uint32_t span)
         c->shape[c->shapes++] = s;
 }
 
-/* If there would be too many, only the wider ones. */
+/* Keeps those that are at least so wide, of the lanes before `lanes`. */
+static void keep_wider(struct canvas *c, uint32_t lanes)
+{
+    uint32_t kept = 0, i = 0;
+    for (uint32_t lane = 0; lane < lanes; lane++) {
+        const uint32_t end = lane + 1 < lanes ? c->shape_first[lane + 1] : c->shapes;
+        c->shape_first[lane] = kept;
+        for (; i < end; i++)
+            if (axis_seen(&c->axis, c->shape[i].x0, c->shape[i].x1) >= c->g->shape_width)
+                c->shape[kept++] = c->shape[i];
+    }
+    c->shapes = kept;
+}
+
+/* If there would be too many, only the wider ones: those found so far are sifted, and from there on only wider ones are
+ * sought. */
 void canvas_find_shapes(struct canvas *c)
 {
     struct weft_geometry *g = c->g;
@@ -407,22 +422,23 @@ void canvas_find_shapes(struct canvas *c)
         c->list->failed = true;
         return;
     }
-    for (g->shape_width = SHAPE_WIDTH;; g->shape_width *= 2) {
-        int64_t length = axis_length(&c->axis, g->shape_width - 1);
-        c->shapes = 0;
-        for (uint32_t lane = 0; lane < g->lanes; lane++) {
-            c->shape_first[lane] = c->shapes;
-            uint32_t at = g->lane[lane];
-            if (g->lane[lane + 1] - at > 1)
-                continue;
-            uint32_t end = c->seen[at].end;
-            for (uint32_t s = c->seen[at].begin;
-                 c->shapes <= SHAPES_MAX && (s = view_long_span(c->x, c->l, s, end, length)) < end;
-                 s++)
-                add_shape(c, at, s);
+    g->shape_width = SHAPE_WIDTH;
+    int64_t length = axis_length(&c->axis, g->shape_width - 1);
+    for (uint32_t lane = 0; lane < g->lanes; lane++) {
+        c->shape_first[lane] = c->shapes;
+        uint32_t at = g->lane[lane];
+        if (g->lane[lane + 1] - at > 1)
+            continue;
+        uint32_t end = c->seen[at].end;
+        for (uint32_t s = c->seen[at].begin;
+             !c->list->failed && (s = view_long_span(c->x, c->l, s, end, length)) < end; s++) {
+            add_shape(c, at, s);
+            while (c->shapes > SHAPES_MAX) {
+                g->shape_width *= 2;
+                length = axis_length(&c->axis, g->shape_width - 1);
+                keep_wider(c, lane + 1);
+            }
         }
-        c->shape_first[g->lanes] = c->shapes;
-        if (c->shapes <= SHAPES_MAX || c->list->failed)
-            return;
     }
+    c->shape_first[g->lanes] = c->shapes;
 }
