@@ -26,6 +26,7 @@ enum {
     CHANGES_MAX = 32,  /* labels of a promise that are considered, after its name */
     GAPS_MAX = 16,     /* that are told apart along a line */
     AHEAD = 8,         /* candidates to prefetch */
+    TOGETHER = 16,     /* candidates whose further labels are read together */
 };
 
 struct box {
@@ -442,30 +443,90 @@ static bool is_in(const struct gap *gap, uint32_t gaps, int32_t x)
     return false;
 }
 
-/* Adds further labels of a promise along its line. */
-static void place_changes(struct names *n, const struct candidate *x)
+/* Promises whose further labels are read together, since what is known of them lies far apart in memory: each is fetched
+ * before the first is read. */
+struct reading {
+    struct {
+        const struct candidate *candidate;
+        struct gap gap[GAPS_MAX];
+        uint32_t gaps;
+        uint32_t next;                /* label, or WEFT_NONE */
+        uint32_t change[CHANGES_MAX]; /* labels for which there may be room */
+        uint32_t changes;
+    } line[TOGETHER];
+    uint32_t lines;
+};
+
+static void fetch_label(const struct canvas *c, uint32_t label)
+{
+    if (label != WEFT_NONE)
+        __builtin_prefetch(&c->m->label[label]);
+}
+
+/* Chooses those of some candidates along whose line there is room, and finds the labels at the start. */
+static void begin_reading(const struct names *n, struct reading *r, const struct candidate *x,
+                          uint32_t count)
 {
     const struct canvas *c = n->c;
     const struct weft_model *m = c->m;
-    uint32_t promise = c->l->spans[x->span], seen = 0;
-    struct gap gap[GAPS_MAX];
-    const uint32_t gaps = find_gaps(n, gap, x->x0 + PX + 1, x->x1, x->y - ABOVE);
-    if (gaps == 0) /* before the promise is read */
-        return;
-    const int32_t end = canvas_span_room(c, c->shown_row[x->at], x->span) - 2 * PX;
-    uint32_t l = view_label_at_start(c, promise, x->x0);
-    while (l != WEFT_NONE && seen++ < CHANGES_MAX) {
-        l = view_next_label(c, m->label[l].next);
-        if (l == WEFT_NONE || m->label[l].time_ns > c->to_ns)
-            return;
-        struct text t = {.x = canvas_x(c, m->label[l].time_ns), .y = x->y - ABOVE, .kind = CHANGE};
-        t.promise = promise;
-        t.label = l;
-        t.tick = true;
-        t.height = canvas_row_height(c, x->at);
-        if (is_in(gap, gaps, t.x))
-            place(n, t, t.x, end);
+    r->lines = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        r->line[r->lines].candidate = &x[i];
+        r->line[r->lines].changes = 0;
+        r->line[r->lines].gaps = x[i].single ? find_gaps(n, r->line[r->lines].gap, x[i].x0 + PX + 1,
+                                                         x[i].x1, x[i].y - ABOVE)
+                                             : 0;
+        if (r->line[r->lines].gaps) /* otherwise the promise is not read */
+            __builtin_prefetch(&m->promise[c->l->spans[x[i].span]].first_label);
+        r->lines += r->line[r->lines].gaps != 0;
     }
+    for (uint32_t i = 0; i < r->lines; i++)
+        fetch_label(c, m->promise[c->l->spans[r->line[i].candidate->span]].first_label);
+    for (uint32_t i = 0; i < r->lines; i++)
+        r->line[i].next = view_label_at_start(c, c->l->spans[r->line[i].candidate->span],
+                                              r->line[i].candidate->x0);
+}
+
+/* Reads the next label of each promise. Returns how many have one. */
+static uint32_t read_labels(const struct canvas *c, struct reading *r)
+{
+    const struct weft_model *m = c->m;
+    uint32_t left = 0;
+    for (uint32_t i = 0; i < r->lines; i++)
+        if (r->line[i].next != WEFT_NONE)
+            fetch_label(c, r->line[i].next = m->label[r->line[i].next].next);
+    for (uint32_t i = 0; i < r->lines; i++) {
+        const uint32_t l = view_next_label(c, r->line[i].next);
+        const bool is_seen = l != WEFT_NONE && m->label[l].time_ns <= c->to_ns;
+        r->line[i].next = is_seen ? l : WEFT_NONE;
+        left += is_seen;
+        if (is_seen && is_in(r->line[i].gap, r->line[i].gaps, canvas_x(c, m->label[l].time_ns)))
+            r->line[i].change[r->line[i].changes++] = l;
+    }
+    return left;
+}
+
+/* Adds further labels of promises along their lines. */
+static void place_changes(struct names *n, const struct candidate *x, uint32_t count)
+{
+    const struct canvas *c = n->c;
+    struct reading r;
+    begin_reading(n, &r, x, count);
+    for (uint32_t seen = 0; seen < CHANGES_MAX && read_labels(c, &r); seen++)
+        ;
+    for (uint32_t i = 0; i < r.lines; i++)
+        for (uint32_t k = 0; k < r.line[i].changes; k++) {
+            const struct candidate *of = r.line[i].candidate;
+            const uint32_t label = r.line[i].change[k];
+            struct text t = {.x = canvas_x(c, c->m->label[label].time_ns),
+                             .y = of->y - ABOVE,
+                             .kind = CHANGE,
+                             .promise = c->l->spans[of->span],
+                             .label = label,
+                             .tick = true,
+                             .height = canvas_row_height(c, of->at)};
+            place(n, t, t.x, canvas_span_room(c, c->shown_row[of->at], of->span) - 2 * PX);
+        }
 }
 
 static int by_place(const void *a, const void *b)
@@ -530,11 +591,9 @@ static uint32_t write_names(struct names *n)
         else if (n->folded)
             n->folded -= place_name(n, &n->candidate[i]);
     }
-    for (uint32_t i = 0; i < n->candidates && !c->list->failed; i++) {
-        fetch_labels(n, i);
-        if (n->candidate[i].single)
-            place_changes(n, &n->candidate[i]);
-    }
+    for (uint32_t i = 0; i < n->candidates && !c->list->failed; i += TOGETHER)
+        place_changes(n, &n->candidate[i],
+                      n->candidates - i < TOGETHER ? n->candidates - i : TOGETHER);
     if (!c->list->failed)
         view_gross_write(c, n);
     if (!c->list->failed)
