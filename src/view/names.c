@@ -25,7 +25,7 @@ enum {
     FOLDED_HIGH = 36,  /* … and this height */
     CHANGES_MAX = 32,  /* labels of a promise that are considered, after its name */
     GAPS_MAX = 16,     /* that are told apart along a line */
-    AHEAD = 8,         /* candidates to prefetch */
+    AHEAD = 8,         /* candidates or texts to prefetch */
     TOGETHER = 16,     /* candidates whose further labels are read together */
 };
 
@@ -35,7 +35,8 @@ struct box {
 
 /* A box in one of the columns that it reaches into, with its distance from others. */
 struct part {
-    uint32_t box, next; /* next: the part that was there before, or WEFT_NONE */
+    struct box box;
+    uint32_t next; /* the part that was there before, or WEFT_NONE */
 };
 
 enum text_kind { NAME, REASON, CHANGE };
@@ -61,11 +62,10 @@ struct names {
     struct canvas *c;
     uint32_t *column, columns, buckets; /* columns of each bucket: the latest part */
     struct part *part;
-    struct box *box;
     struct text *text;
     struct candidate *candidate;
     uint32_t folded; /* how many may still be placed */
-    uint32_t parts, parts_room, boxes, boxes_room, texts, texts_room, candidates, candidates_room;
+    uint32_t parts, parts_room, texts, texts_room, candidates, candidates_room;
 };
 
 /* ---- What lies where ---- */
@@ -83,17 +83,14 @@ static uint32_t column_at(const struct names *n, int32_t x)
 
 static void occupy(struct names *n, int32_t x0, int32_t y0, int32_t x1, int32_t y1)
 {
-    if (!canvas_grow(n->c, &n->box, n->boxes, &n->boxes_room, sizeof *n->box))
-        return;
     const uint32_t from = column_at(n, x0 - GAP), to = column_at(n, x1 + GAP);
     for (uint32_t b = bucket_at(n, y0); b <= bucket_at(n, y1); b++)
         for (uint32_t *at = n->column + (size_t)b * n->columns + from, k = from; k <= to; k++) {
             if (!canvas_grow(n->c, &n->part, n->parts, &n->parts_room, sizeof *n->part))
                 return;
-            n->part[n->parts] = (struct part){n->boxes, *at};
+            n->part[n->parts] = (struct part){{x0, y0, x1, y1}, *at};
             *at++ = n->parts++;
         }
-    n->box[n->boxes++] = (struct box){x0, y0, x1, y1};
 }
 
 /* The box of a text: its letters and a little of their descenders. */
@@ -120,7 +117,7 @@ static bool is_taken(const struct names *n, int32_t *x, int32_t y0, int32_t y1, 
     for (uint32_t b = first; b <= last; b++) {
         const uint32_t *column = n->column + (size_t)b * n->columns;
         for (uint32_t i = column[from]; i != WEFT_NONE; i = n->part[i].next) {
-            const struct box *box = &n->box[n->part[i].box];
+            const struct box *box = &n->part[i].box;
             if (box->y1 > y0 && box->y0 < y1 && box->x0 - GAP <= *x && *x < box->x1 + GAP) {
                 *x = box->x1 + GAP;
                 return true;
@@ -128,7 +125,7 @@ static bool is_taken(const struct names *n, int32_t *x, int32_t y0, int32_t y1, 
         }
         for (uint32_t k = from; k < n->columns && (k == from || (int32_t)k * COLUMN < *end); k++)
             for (uint32_t i = column[k]; i != WEFT_NONE; i = n->part[i].next) {
-                const struct box *box = &n->box[n->part[i].box];
+                const struct box *box = &n->part[i].box;
                 if (box->y1 > y0 && box->y0 < y1 && box->x0 > *x && box->x0 - GAP < *end)
                     *end = box->x0 - GAP;
             }
@@ -536,11 +533,25 @@ static int by_place(const void *a, const void *b)
     return weft_order(x->x, y->x);
 }
 
+/* Fetches the words of texts that come soon. */
+static void fetch_words(const struct names *n, uint32_t i)
+{
+    const struct weft_model *m = n->c->m;
+    if (i + 2 * AHEAD < n->texts)
+        fetch_label(n->c, n->text[i + 2 * AHEAD].label);
+    if (i + AHEAD >= n->texts || n->text[i + AHEAD].label == WEFT_NONE)
+        return;
+    const struct weft_label *l = &m->label[n->text[i + AHEAD].label];
+    if (l->is_change)
+        __builtin_prefetch(&m->change[l->what].counter);
+}
+
 static void draw_texts(struct names *n)
 {
     struct canvas *c = n->c;
     weft_sort(n->text, n->texts, sizeof *n->text, by_place);
     for (uint32_t i = 0; i < n->texts; i++) {
+        fetch_words(n, i);
         const struct text *t = &n->text[i];
         struct words w;
         find_words(&w, c, t);
@@ -615,5 +626,5 @@ void canvas_draw_labels(struct canvas *c)
     } else {
         c->list->failed = true;
     }
-    weft_free_all(n.column, n.part, n.box, n.text, n.candidate);
+    weft_free_all(n.column, n.part, n.text, n.candidate);
 }
