@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* The part of the index that says how much of each block of rows is covered in each interval of time: see index.h. */
 #include "base/array.h"
+#include "base/aside.h"
 #include "view/index.h"
 
 enum {
@@ -9,6 +10,7 @@ enum {
     BUCKETS_MIN = 64,
     RANKS_MAX = 1 << 16,
     EVEN_MAX = 2048, /* times at equal distances */
+    MANY = 100000,   /* spans; with fewer, a second thread saves less than it costs */
 };
 
 /* Divides the rows into blocks of about equal weight; a heavy row is a block of its own. */
@@ -105,7 +107,7 @@ struct plane {
 struct work {
     struct weft_index *x;
     struct plane plane[2]; /* lines, runs */
-    uint8_t *shift;        /* so that the width of a bucket fits 32 bits */
+    const uint8_t *shift;  /* so that the width of a bucket fits 32 bits */
 };
 
 static uint64_t within(const struct work *w, uint32_t bucket, int64_t from, int64_t to)
@@ -220,28 +222,67 @@ static void make_block(struct work *w, uint32_t block)
     join_levels(x, cell);
 }
 
+static bool work_init(struct work *w, struct weft_index *x, uint8_t *shift)
+{
+    bool ok = true;
+    *w = (struct work){.x = x, .shift = shift};
+    for (int i = 0; i < 2; i++) {
+        w->plane[i].through = calloc((size_t)x->buckets + 1, sizeof *w->plane[i].through);
+        w->plane[i].part = calloc(x->buckets, sizeof *w->plane[i].part);
+        ok = ok && w->plane[i].through && w->plane[i].part;
+    }
+    return ok;
+}
+
+static void work_fini(struct work *w)
+{
+    weft_free_all(w->plane[0].through, w->plane[0].part, w->plane[1].through, w->plane[1].part);
+}
+
+/* The cells of some of the blocks: they are made by two threads. */
+struct half {
+    struct work w;
+    const struct weft_model *m;
+    const struct weft_layout *l;
+    uint32_t first, end;
+};
+
+static void make_half(void *data)
+{
+    struct half *h = data;
+    struct weft_index *x = h->w.x;
+    for (uint32_t block = h->first; block < h->end; block++) {
+        for (uint32_t row = x->block_row[block]; row < x->block_row[block + 1]; row++)
+            add_row(&h->w, h->m, h->l, row, x->failed + (size_t)block * x->failed_words);
+        make_block(&h->w, block);
+    }
+}
+
 static int make_cells(struct weft_index *x, const struct weft_model *m, const struct weft_layout *l)
 {
-    struct work w = {.x = x, .shift = malloc(x->buckets)};
-    bool ok = w.shift;
-    for (int i = 0; i < 2; i++) {
-        w.plane[i].through = calloc((size_t)x->buckets + 1, sizeof *w.plane[i].through);
-        w.plane[i].part = calloc(x->buckets, sizeof *w.plane[i].part);
-        ok = ok && w.plane[i].through && w.plane[i].part;
+    struct half half[2];
+    uint8_t *shift = malloc(x->buckets);
+    bool ok = shift;
+    for (uint32_t i = 0; i < 2; i++) {
+        half[i] = (struct half){
+            .m = m, .l = l, .first = x->blocks / 2 * i, .end = i ? x->blocks : x->blocks / 2};
+        ok = work_init(&half[i].w, x, shift) && ok;
     }
     for (uint32_t b = 0; ok && b < x->buckets; b++) {
         uint64_t width = (uint64_t)x->time[b + 1] - (uint64_t)x->time[b];
-        w.shift[b] = 0;
-        while (width >> w.shift[b] >> 32)
-            w.shift[b]++;
+        shift[b] = 0;
+        while (width >> shift[b] >> 32)
+            shift[b]++;
     }
-    for (uint32_t block = 0; ok && block < x->blocks; block++) {
-        for (uint32_t row = x->block_row[block]; row < x->block_row[block + 1]; row++)
-            add_row(&w, m, l, row, x->failed + (size_t)block * x->failed_words);
-        make_block(&w, block);
+    if (ok) {
+        struct weft_aside aside;
+        weft_aside_begin(&aside, make_half, &half[0], l->first[l->rows] > MANY);
+        make_half(&half[1]);
+        weft_aside_end(&aside);
     }
-    weft_free_all(w.plane[0].through, w.plane[0].part, w.plane[1].through, w.plane[1].part,
-                  w.shift);
+    work_fini(&half[0].w);
+    work_fini(&half[1].w);
+    free(shift);
     return ok ? 0 : WEFT_E_NOMEM;
 }
 

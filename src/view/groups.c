@@ -240,7 +240,7 @@ int weft_scene_group(struct weft_scene *s, const struct weft_groups *g)
     struct weft_index *x = NULL;
     int rc = weft_layout_new_grouped(&l, s->m, s->l->raw, g ? g->of : NULL, g ? g->count : 0);
     if (rc == 0)
-        rc = view_index_new(&x, s->m, l, NULL, NULL);
+        rc = view_index_new(&x, s->m, l);
     if (rc < 0) {
         weft_layout_free(l);
         return rc;

@@ -65,14 +65,17 @@ static int index_regions(struct view_regions *r, const void *time, uint32_t coun
 static int index_lengths(struct weft_index *x, const struct weft_model *m,
                          const struct weft_layout *l)
 {
-    if (lengths_init(&x->lines, m->promises) < 0 ||
-        index_regions(&x->sleeps, m->sleep, m->sleeps) < 0 ||
-        index_regions(&x->pauses, m->pause, m->pauses) < 0 ||
-        index_regions(&x->missings, m->missing, m->missings) < 0)
-        return WEFT_E_NOMEM;
+    TRY(lengths_init(&x->lines, m->promises));
     for (uint32_t s = 0; s + 1 < m->promises; s++)
         add_length(&x->lines, s, l->until[s] - l->start[s]);
     return 0;
+}
+
+static int index_all_regions(struct weft_index *x, const struct weft_model *m)
+{
+    TRY(index_regions(&x->sleeps, m->sleep, m->sleeps));
+    TRY(index_regions(&x->pauses, m->pause, m->pauses));
+    return index_regions(&x->missings, m->missing, m->missings);
 }
 
 /* ---- Runs ---- */
@@ -301,25 +304,35 @@ static int index_changes(struct weft_index *x, const struct weft_model *m)
 
 /* ---- Making it ---- */
 
-int view_index_new(struct weft_index **out, const struct weft_model *m, const struct weft_layout *l,
-                   weft_progress_fn *progress, void *data)
+int view_index_rows(struct weft_index *x, const struct weft_model *m, const struct weft_layout *l,
+                    weft_progress_fn *progress, void *data)
 {
-    *out = NULL;
-    struct weft_index *x = calloc(1, sizeof *x);
-    if (!x)
-        return WEFT_E_NOMEM;
     int rc = 0;
-    for (int step = 0; step < 5 && rc == 0; step++) {
+    for (int step = 0; step < 3 && rc == 0; step++) {
         rc = step == 0   ? index_lengths(x, m, l)
              : step == 1 ? index_runs(x, m, l)
-             : step == 2 ? view_index_cells(x, m, l)
-             : step == 3 ? index_links(x, m)
-                         : index_changes(x, m);
-        if (rc == 0 && step == 0)
-            rc = view_chains_init(&x->chains, m);
-        if (rc == 0 && progress && !progress(data, 0.5 + 0.1 * (step + 1)))
+                         : view_index_cells(x, m, l);
+        if (rc == 0 && progress && !progress(data, 0.5 + 0.15 * (step + 1)))
             rc = WEFT_E_CANCELED;
     }
+    return rc;
+}
+
+int view_index_rest(struct weft_index *x, const struct weft_model *m)
+{
+    TRY(index_all_regions(x, m));
+    TRY(view_chains_init(&x->chains, m));
+    TRY(index_links(x, m));
+    return index_changes(x, m);
+}
+
+int view_index_new(struct weft_index **out, const struct weft_model *m, const struct weft_layout *l)
+{
+    struct weft_index *x = calloc(1, sizeof *x);
+    *out = NULL;
+    int rc = x ? view_index_rest(x, m) : WEFT_E_NOMEM;
+    if (rc == 0)
+        rc = view_index_rows(x, m, l, NULL, NULL);
     if (rc < 0)
         view_index_free(x);
     else

@@ -101,9 +101,15 @@ struct weft_index {
     struct view_extremes *extremes;
 };
 
-/* Returns 0, WEFT_E_NOMEM or WEFT_E_CANCELED; *out is then NULL. */
-int view_index_new(struct weft_index **out, const struct weft_model *m, const struct weft_layout *l,
-                   weft_progress_fn *progress, void *data);
+/* Returns 0 or WEFT_E_NOMEM; *out is then NULL. */
+int view_index_new(struct weft_index **out, const struct weft_model *m,
+                   const struct weft_layout *l);
+
+/* Its two parts. They write different things, so two threads may make them at the same time. They return 0, WEFT_E_NOMEM or, the
+ * first one, WEFT_E_CANCELED; the index is to be freed in any case. */
+int view_index_rows(struct weft_index *x, const struct weft_model *m, const struct weft_layout *l,
+                    weft_progress_fn *progress, void *data);
+int view_index_rest(struct weft_index *x, const struct weft_model *m);
 void view_index_free(struct weft_index *x);
 
 /* The part of making it that is in cells.c. Returns 0 or WEFT_E_NOMEM. */

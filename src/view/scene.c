@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "base/aside.h"
 #include "profile/join.h"
 #include "profile/build.h"
 #include "view/density.h"
@@ -10,8 +11,36 @@
 #include "view/legend.h"
 #include "view/overview.h"
 
-/* All but the folds. */
-static int begin(struct weft_scene **out, const struct weft_model *m, bool raw,
+enum { MANY = 50000 }; /* promises and interactions; with fewer, a scene takes less than 10 ms */
+
+/* What a scene has that does not depend on its rows. */
+struct rest {
+    struct weft_scene *s;
+    bool folds;
+    int rc;
+};
+
+static void make_rest(void *data)
+{
+    struct rest *r = data;
+    struct weft_scene *s = r->s;
+    r->rc = view_index_rest(s->x, s->m);
+    if (r->rc == 0)
+        r->rc = view_overview_new(&s->o, s->m);
+    if (r->rc == 0 && r->folds)
+        r->rc = weft_folds_init(&s->folds, s->m, NULL);
+}
+
+static int make_rows(struct weft_scene *s, bool raw, weft_progress_fn *progress, void *data)
+{
+    TRY(weft_layout_new(&s->l, s->m, raw));
+    if (progress && !progress(data, 0.5))
+        return WEFT_E_CANCELED;
+    return view_index_rows(s->x, s->m, s->l, progress, data);
+}
+
+/* Rows take about as long as all the rest, so each is made by a thread of its own. */
+static int begin(struct weft_scene **out, const struct weft_model *m, bool raw, bool folds,
                  weft_progress_fn *progress, void *data)
 {
     *out = NULL;
@@ -19,13 +48,17 @@ static int begin(struct weft_scene **out, const struct weft_model *m, bool raw,
     if (!s)
         return WEFT_E_NOMEM;
     s->m = m;
-    int rc = weft_layout_new(&s->l, m, raw);
-    if (rc == 0 && progress && !progress(data, 0.5))
-        rc = WEFT_E_CANCELED;
-    if (rc == 0)
-        rc = view_index_new(&s->x, m, s->l, progress, data);
-    if (rc == 0)
-        rc = view_overview_new(&s->o, m);
+    s->x = calloc(1, sizeof *s->x);
+    struct rest rest = {.s = s, .folds = folds};
+    struct weft_aside aside;
+    int rc = s->x ? 0 : WEFT_E_NOMEM;
+    if (rc == 0) {
+        weft_aside_begin(&aside, make_rest, &rest, (uint64_t)m->promises + m->interactions > MANY);
+        if (aside.begun || rest.rc == 0)
+            rc = make_rows(s, raw, progress, data);
+        weft_aside_end(&aside);
+    }
+    rc = rc < 0 ? rc : rest.rc;
     if (rc < 0)
         weft_scene_free(s);
     else
@@ -36,13 +69,7 @@ static int begin(struct weft_scene **out, const struct weft_model *m, bool raw,
 int weft_scene_new(struct weft_scene **out, const struct weft_model *m, bool raw,
                    weft_progress_fn *progress, void *data)
 {
-    TRY(begin(out, m, raw, progress, data));
-    int rc = weft_folds_init(&(*out)->folds, m, NULL);
-    if (rc < 0) {
-        weft_scene_free(*out);
-        *out = NULL;
-    }
-    return rc;
+    return begin(out, m, raw, true, progress, data);
 }
 
 int weft_scene_set_profile(struct weft_scene *s, struct weft_profile *p)
@@ -110,12 +137,12 @@ int weft_scene_load(struct weft_scene **out, struct weft_model *m, struct weft_r
     struct weft_profile *p;
     *out = NULL;
     TRY(read_profile(&p, m, r));
-    int rc = begin(out, m, raw, progress, data);
+    int rc = begin(out, m, raw, !p, progress, data);
     if (rc < 0) {
         weft_profile_free(p);
         return rc;
     }
-    rc = weft_scene_set_profile(*out, p);
+    rc = p ? weft_scene_set_profile(*out, p) : 0;
     if (rc < 0) {
         weft_scene_free(*out);
         *out = NULL;
