@@ -8,6 +8,8 @@
 #include "base/array.h"
 #include "base/order.h"
 
+enum { FETCH_AHEAD = 8 }; /* events */
+
 int model_no_room(struct weft_builder *b, uint32_t used, const char *what)
 {
     if (used >= WEFT_NONE - 1)
@@ -26,13 +28,20 @@ static int no_promise(struct weft_builder *b)
     return model_no_room(b, b->m->promises, "promises");
 }
 
+/* Gives the next number to a new promise, unless it already has it. Returns false if there is no memory. */
+static bool takes_number(const struct weft_builder *b, uint64_t id)
+{
+    return b->number ? model_number(b->number, b->event, id) == b->m->promises
+                     : weft_idmap_put(b->m->ids, id, b->m->promises);
+}
+
 int model_add_promise(struct weft_builder *b, uint64_t id, uint32_t creator, int64_t start,
                       uint32_t type, uint32_t *out)
 {
     struct weft_model *m = b->m;
     if (m->promises >= WEFT_PROMISES_MAX ||
         !model_grow(&m->promise, m->promises, &b->promise_room, sizeof *m->promise) ||
-        !weft_idmap_put(m->ids, id, m->promises))
+        !takes_number(b, id))
         return no_promise(b);
     *out = m->promises++;
     struct weft_promise *p = &m->promise[*out];
@@ -67,7 +76,7 @@ static uint32_t follow(struct weft_model *m, uint32_t p)
 
 int model_lookup(struct weft_builder *b, uint64_t id, uint32_t *out)
 {
-    uint32_t known = weft_idmap_seek(b->m->ids, id);
+    uint32_t known = model_seek(b, id);
     if (known == WEFT_IDMAP_NONE)
         return model_add_promise(b, id, WEFT_ROOT, b->m->quirks.one_clock ? 0 : b->now,
                                  b->preexisting_text, out);
@@ -470,7 +479,7 @@ static int on_kind(struct weft_builder *b, const struct weft_event *ev)
 /* The promise has ended, approximately now, unless an event has said how and when. */
 static void on_ended(struct weft_builder *b, const struct weft_event *ev)
 {
-    uint32_t at = weft_idmap_get(b->m->ids, ev->b);
+    uint32_t at = model_seek(b, ev->b);
     if (at == WEFT_IDMAP_NONE || at == WEFT_ROOT || b->m->promise[at].outcome != WEFT_PENDING)
         return;
     struct weft_promise *p = &b->m->promise[at];
@@ -494,7 +503,7 @@ static int on_event(struct weft_builder *b, const struct weft_event *ev)
 {
     struct weft_model *m = b->m;
     if (!b->begun) {
-        m->first_ns = b->facts->first_ns;
+        m->first_ns = weft_reader_first(b->reader);
         find_pause(b);
     }
     b->begun = true;
@@ -614,6 +623,48 @@ static int name_threads(struct weft_builder *b)
     return 0;
 }
 
+/* Events that come soon are about promises that lie anywhere in memory. */
+static inline void fetch(const struct weft_model *m, const uint32_t number[WEFT_NUMBERS])
+{
+    for (int i = MODEL_A; i <= MODEL_B; i++)
+        if (number[i] < m->promises)
+            __builtin_prefetch(&m->promise[number[i]], 1);
+}
+
+static int build_batch(struct weft_builder *b, const struct weft_event *ev, ptrdiff_t n)
+{
+    const uint32_t(*number)[WEFT_NUMBERS] = weft_reader_numbers(b->reader);
+    int rc = 0;
+    for (ptrdiff_t i = 0; i < n && rc == 0; i++) {
+        if (number && i + FETCH_AHEAD < n)
+            fetch(b->m, number[i + FETCH_AHEAD]);
+        b->event = &ev[i];
+        b->number = number ? number[i] : NULL;
+        rc = on_event(b, &ev[i]);
+    }
+    b->number = NULL;
+    return rc;
+}
+
+static int read_all(struct weft_builder *b, struct weft_reader *r, weft_progress_fn *progress,
+                    void *data)
+{
+    struct model_numbers numbers = {
+        .ids = b->m->ids, .promises = b->m->promises, .quirks = b->m->quirks};
+    const struct weft_event *ev;
+    ptrdiff_t n;
+    int rc = 0;
+    weft_reader_read_ahead(r, model_number_all, &numbers);
+    while (rc == 0 && (n = weft_reader_next(r, &ev, b->err)) != 0) {
+        rc = n < 0 ? (int)n : build_batch(b, ev, n);
+        if (rc == 0 && progress && !progress(data, weft_reader_progress(r)))
+            rc = weft_error_set(b->err, WEFT_E_CANCELED, WEFT_NO_OFFSET, "stopped on request");
+    }
+    weft_reader_stop_ahead(r);
+    free(numbers.begun);
+    return rc;
+}
+
 int weft_model_build(struct weft_model **out, struct weft_reader *r, weft_progress_fn *progress,
                      void *data, struct weft_error *err)
 {
@@ -626,16 +677,8 @@ int weft_model_build(struct weft_model **out, struct weft_reader *r, weft_progre
     b.m->quirks = facts->quirks;
     b.m->paused_ns = b.m->resumed_ns = WEFT_TIME_MIN;
     int rc = begin(&b);
-    const struct weft_event *ev;
-    ptrdiff_t n;
-    while (rc == 0 && (n = weft_reader_next(r, &ev, err)) != 0) {
-        for (ptrdiff_t i = 0; i < n && rc == 0; i++)
-            rc = on_event(&b, &ev[i]);
-        if (n < 0)
-            rc = (int)n;
-        if (rc == 0 && progress && !progress(data, weft_reader_progress(r)))
-            rc = weft_error_set(err, WEFT_E_CANCELED, WEFT_NO_OFFSET, "stopped on request");
-    }
+    if (rc == 0)
+        rc = read_all(&b, r, progress, data);
     if (rc == 0) {
         extend(&b);
         find_wall(&b);

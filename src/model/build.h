@@ -5,6 +5,7 @@
 #include "base/array.h"
 #include "base/idmap.h"
 #include "model/model.h"
+#include "model/numbers.h"
 #include "model/strings.h"
 #include "model/traced.h"
 
@@ -82,6 +83,8 @@ struct weft_builder {
 
     const struct weft_reader *reader;
     const struct weft_reader_facts *facts;
+    const struct weft_event *event; /* the current one */
+    const uint32_t *number;         /* its promises (numbers.h); NULL: they are to be looked up */
     bool begun;
     int64_t now; /* of the current event */
     struct weft_error *err;
@@ -109,6 +112,14 @@ int model_no_room(struct weft_builder *b, uint32_t used, const char *what);
             return model_no_room((b), (count), (what));                                            \
         (array)[(count)++] = (__VA_ARGS__);                                                        \
     } while (0)
+
+/* The promise with an id of the current event; WEFT_IDMAP_NONE: it is new. */
+static inline uint32_t model_seek(const struct weft_builder *b, uint64_t id)
+{
+    const uint32_t known =
+        b->number ? model_number(b->number, b->event, id) : weft_idmap_seek(b->m->ids, id);
+    return known < b->m->promises ? known : WEFT_IDMAP_NONE;
+}
 
 /* Adding; build.c. All return 0 or a negative WEFT_E code. */
 

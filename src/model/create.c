@@ -134,7 +134,7 @@ static bool create_again(struct weft_builder *b, uint32_t promise, const struct 
 static int on_undated(struct weft_builder *b, const struct weft_event *ev)
 {
     struct creation c = {.type = b->preexisting_text, .place = MODEL_NO_PLACE};
-    uint32_t child = weft_idmap_seek(b->m->ids, ev->b);
+    uint32_t child = model_seek(b, ev->b);
     const bool late = child != WEFT_IDMAP_NONE;
     if (ev->origin)
         TRY(read_origin(b, ev->origin, &c));
@@ -159,7 +159,7 @@ int model_on_creates(struct weft_builder *b, const struct weft_event *ev)
     bool late = false;
     TRY(model_lookup(b, ev->a, &c.parent));
     TRY(ev->origin ? read_origin(b, ev->origin, &c) : mirage_type(b, ev->type, &c.type));
-    child = weft_idmap_seek(b->m->ids, ev->b);
+    child = model_seek(b, ev->b);
     if (child != WEFT_IDMAP_NONE) {
         late = true;
         if (!create_again(b, child, &c))

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "format/mirage.h"
+#include "read/ahead.h"
 #include "read/packets.h"
 #include "read/texts.h"
 
@@ -151,6 +152,7 @@ static int make_reader(struct weft_reader **out, struct weft_input *in, struct w
     *out = r;
     r->format = format;
     r->to_ns = UINT64_MAX;
+    r->batch = r->own_batch;
     r->input = *in;
     in->fd = -1;
     r->facts.format = format->name;
@@ -257,6 +259,7 @@ void weft_reader_close(struct weft_reader *r)
 {
     if (!r)
         return;
+    weft_reader_stop_ahead(r);
     r->format->fini(r);
     weft_input_close(&r->input);
     free(r);
@@ -277,8 +280,7 @@ static ptrdiff_t keep_part(struct weft_reader *r, ptrdiff_t n)
     return kept;
 }
 
-ptrdiff_t weft_reader_next(struct weft_reader *r, const struct weft_event **events,
-                           struct weft_error *err)
+ptrdiff_t read_reader_fill(struct weft_reader *r, struct weft_error *err)
 {
     ptrdiff_t n;
     do
@@ -289,7 +291,19 @@ ptrdiff_t weft_reader_next(struct weft_reader *r, const struct weft_event **even
         if (r->has_first || !r->facts.first_ns)
             r->facts.first_ns = r->batch[i].time_ns;
     }
-    *events = r->batch;
+    return n;
+}
+
+ptrdiff_t weft_reader_next(struct weft_reader *r, const struct weft_event **events,
+                           struct weft_error *err)
+{
+    if (!r->ahead) {
+        *events = r->batch;
+        return read_reader_fill(r, err);
+    }
+    const ptrdiff_t n = read_ahead_next(r->ahead, events, err);
+    if (n <= 0)
+        weft_reader_stop_ahead(r);
     return n;
 }
 
@@ -340,6 +354,11 @@ int weft_reader_codes(struct weft_reader *r, weft_code_fn *use, void *data, stru
 }
 
 double weft_reader_progress(const struct weft_reader *r)
+{
+    return r->ahead ? read_ahead_progress(r->ahead) : read_reader_share(r);
+}
+
+double read_reader_share(const struct weft_reader *r)
 {
     return r->done < r->all ? (double)r->done / (double)r->all : 1;
 }

@@ -39,6 +39,7 @@ struct weft_reader_format {
 };
 
 struct read_seen;
+struct read_ahead;
 
 struct weft_reader {
     const struct weft_reader_format *format;
@@ -51,7 +52,9 @@ struct weft_reader {
     bool is_trace;           /* index has found a packet that it understands */
     struct texts *texts;     /* the table of texts that events share; NULL: there is none */
     uint64_t done, all;      /* how much has been handed out, and of how much; in any unit */
-    struct weft_event batch[WEFT_BATCH];
+    struct weft_event *batch; /* WEFT_BATCH of them: where the next events go */
+    struct read_ahead *ahead; /* another thread decodes (ahead.h); or NULL */
+    struct weft_event own_batch[WEFT_BATCH];
 };
 
 /* Gives the event a text of at most size bytes, which ends at its first NUL. */
@@ -74,6 +77,15 @@ int read_open(struct weft_reader **out, struct weft_input *in, struct read_seen 
 
 /* Something comes behind to_ns: at that time the trace is as if it had been copied then. */
 void read_cut_off(struct weft_reader *r);
+
+/* weft_reader_next and weft_reader_progress, without another thread. */
+ptrdiff_t read_reader_fill(struct weft_reader *r, struct weft_error *err);
+double read_reader_share(const struct weft_reader *r);
+
+/* The same with another thread, while there is one (r->ahead); ahead.c. */
+ptrdiff_t read_ahead_next(struct read_ahead *a, const struct weft_event **events,
+                          struct weft_error *err);
+double read_ahead_progress(const struct read_ahead *a);
 
 #define FORMAT(name) extern const struct weft_reader_format read_##name##_format;
 #include "read/formats.def"

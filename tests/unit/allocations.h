@@ -6,9 +6,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-static long fail_at; /* this one fails, counting down; 0: none */
-static long live;    /* allocations that nobody has freed */
-static size_t live_bytes;
+static _Atomic long fail_at; /* this one fails, counting down; 0: none */
+static _Atomic long live;    /* allocations that nobody has freed */
+static _Atomic size_t live_bytes; /* large work is done by two threads */
 
 void *__real_malloc(size_t size);
 void *__real_calloc(size_t count, size_t size);
