@@ -6,8 +6,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-static _Atomic long fail_at; /* this one fails, counting down; 0: none */
-static _Atomic long live;    /* allocations that nobody has freed */
+static _Atomic long fail_at;      /* this one fails, counting down; 0: none */
+static _Atomic long live;         /* allocations that nobody has freed */
 static _Atomic size_t live_bytes; /* large work is done by two threads */
 
 void *__real_malloc(size_t size);
