@@ -324,7 +324,8 @@ static int say_none(const struct search *s, struct weft_error *err)
         weft_error_set(
             err, WEFT_E_IO, WEFT_NO_OFFSET,
             "process %d records into no file; weft explain %d says what it waits for now; if it is "
-            "linked with weft, or a Python program, weft ctl %d on begins a recording",
+            "linked with weft, or a program of Python or Node.js, weft ctl %d on begins a "
+            "recording",
             pid, pid, pid);
     return WEFT_E_IO;
 }

@@ -422,19 +422,39 @@ static void tell_files(const struct now_threads *t)
                    other);
 }
 
-/* What Go's threads wait for says nothing of its goroutines, of which there may be any number. */
-static void tell_go(struct now *n)
+/* What the threads of these wait for says nothing of their tasks, of which there may be any number. */
+static const struct {
+    const char *function; /* how it begins */
+    const char *remark;
+} others[] = {
+    {"runtime.mstart", "This is a Go program: its goroutines are not shown, only its threads; "
+                       "kill -QUIT makes it print them, and ends it"},
+    {"runtime.schedule", "This is a Go program: its goroutines are not shown, only its threads; "
+                         "kill -QUIT makes it print them, and ends it"},
+    {"camlLwt_main", "The promises of Lwt are not shown, only threads"},
+    {"tokio::runtime", "The tasks of tokio are not shown, only threads"},
+};
+
+static bool is_on_a_stack(const struct now *n, const char *function)
 {
-    bool go = false;
-    for (uint32_t i = 0; i < n->things && !go; i++)
+    for (uint32_t i = 0; i < n->things; i++)
         for (uint32_t k = 0; n->thing[i].kind == NOW_THREAD && k < n->thing[i].frames; k++) {
-            const char *function = n->thing[i].frame[k].function;
-            go |= function && (strncmp(function, "runtime.mstart", 14) == 0 ||
-                               strncmp(function, "runtime.schedule", 16) == 0);
+            const char *name = n->thing[i].frame[k].function;
+            if (name && strncmp(name, function, strlen(function)) == 0)
+                return true;
         }
-    if (go)
-        now_remark(n, "This is a Go program: its goroutines are not shown, only its threads; "
-                      "kill -QUIT makes it print them, and ends it");
+    return false;
+}
+
+static void tell_other_tasks(struct now *n)
+{
+    const char *told = "";
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        if (strcmp(told, others[i].remark) == 0 || !is_on_a_stack(n, others[i].function))
+            continue;
+        told = others[i].remark;
+        now_remark(n, "%s", told);
+    }
 }
 
 /* For now_threads_again. */
@@ -487,7 +507,7 @@ static int look(struct now_threads *t)
             tell_stopped(t, &t->thread[i]);
     if (rc == 0 && !t->p->core)
         now_ends_tell(t);
-    tell_go(t->n);
+    tell_other_tasks(t->n);
     return rc;
 }
 
