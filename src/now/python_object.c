@@ -109,6 +109,7 @@ static const struct rule rules[] = {
     {"asyncio.taskgroups", "__aexit__", "awaits", GROUP, true},
     {"asyncio.taskgroups", "_aexit", "awaits", GROUP, true},
     {"asyncio.streams", "_wait_for_data", "reads", STREAM, true},
+    {"asyncio.streams", "drain", "writes", STREAM, true},
     {"asyncio.selector_events", "sock_recv", "reads", SOCKET, true},
     {"asyncio.selector_events", "sock_recv_into", "reads", SOCKET, true},
     {"asyncio.selector_events", "sock_recvfrom", "reads", SOCKET, true},
@@ -162,7 +163,9 @@ static void link_stream(struct python *py, uint32_t thing, uint64_t self, const 
 {
     int64_t number;
     const uint64_t transport = python_attribute(py, self, "_transport");
-    if (python_int(py, python_attribute(py, transport, "_sock_fd"), &number) && number >= 0)
+    if ((python_int(py, python_attribute(py, transport, "_sock_fd"), &number) ||
+         python_int(py, python_attribute(py, transport, "_fileno"), &number)) && /* a pipe */
+        number >= 0)
         link_descriptor(py, thing, (uint64_t)number, how);
 }
 
@@ -228,6 +231,19 @@ static void link_lock(struct python *py, uint32_t thing, uint64_t object, const 
         now_link(py->now, to, python_thread_thing(py, owner), false, "is held by");
 }
 
+/* A future of concurrent.futures says whether a thread of its pool has it. */
+static void link_future(struct python *py, uint32_t thing, uint64_t future, const char *how)
+{
+    char state[16];
+    const uint32_t to = python_future_thing(py, future);
+    python_text(py, python_attribute(py, future, "_state"), state, sizeof state);
+    if (strcmp(state, "PENDING") == 0)
+        now_state(py->now, to, "pending: nobody has begun with it");
+    else if (strcmp(state, "RUNNING") == 0)
+        now_state(py->now, to, "running");
+    now_link(py->now, thing, to, false, how);
+}
+
 static uint64_t apply(struct python *py, uint32_t thing, const struct rule *r,
                       const struct python_frame *f)
 {
@@ -245,7 +261,7 @@ static uint64_t apply(struct python *py, uint32_t thing, const struct rule *r,
             now_link(py->now, thing, python_thread_thing(py, (uint64_t)ident), false, r->how);
         return self;
     case FUTURE:
-        now_link(py->now, thing, python_future_thing(py, self), false, r->how);
+        link_future(py, thing, self, r->how);
         return self;
     case INNER: {
         const uint64_t future = python_local(py, f, "fut");
