@@ -8,7 +8,7 @@
 #include "base/array.h"
 #include "base/order.h"
 
-enum { FETCH_AHEAD = 8 }; /* events */
+enum { FAR = 12, NEAR = 5 }; /* events */
 
 int model_no_room(struct weft_builder *b, uint32_t used, const char *what)
 {
@@ -623,7 +623,7 @@ static int name_threads(struct weft_builder *b)
     return 0;
 }
 
-/* Events that come soon are about promises that lie anywhere in memory. */
+/* Events that come soon are about promises that lie anywhere in memory: first asks for these, then for what they became. */
 static inline void fetch(const struct weft_model *m, const uint32_t number[WEFT_NUMBERS])
 {
     for (int i = MODEL_A; i <= MODEL_B; i++)
@@ -631,13 +631,22 @@ static inline void fetch(const struct weft_model *m, const uint32_t number[WEFT_
             __builtin_prefetch(&m->promise[number[i]], 1);
 }
 
+static inline void fetch_final(const struct weft_model *m, const uint32_t number[WEFT_NUMBERS])
+{
+    for (int i = MODEL_A; i <= MODEL_B; i++)
+        if (number[i] < m->promises && m->promise[number[i]].becomes != WEFT_NONE)
+            __builtin_prefetch(&m->promise[m->promise[number[i]].reason_or_final], 1);
+}
+
 static int build_batch(struct weft_builder *b, const struct weft_event *ev, ptrdiff_t n)
 {
     const uint32_t(*number)[WEFT_NUMBERS] = weft_reader_numbers(b->reader);
     int rc = 0;
     for (ptrdiff_t i = 0; i < n && rc == 0; i++) {
-        if (number && i + FETCH_AHEAD < n)
-            fetch(b->m, number[i + FETCH_AHEAD]);
+        if (number && i + FAR < n) {
+            fetch(b->m, number[i + FAR]);
+            fetch_final(b->m, number[i + NEAR]);
+        }
         b->event = &ev[i];
         b->number = number ? number[i] : NULL;
         rc = on_event(b, &ev[i]);

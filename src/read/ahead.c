@@ -24,9 +24,9 @@
 #include <string.h>
 
 enum {
-    SLOTS = 32,
+    SLOTS = 8,
     TEXTS = 32 << 10, /* bytes of texts in a slot */
-    ENOUGH = 8,       /* filled slots that are worth waking the taker */
+    ENOUGH = 3,       /* filled slots that are worth waking the taker */
     LEAST = 4 << 20,  /* bytes of a file; a smaller one takes some ten milliseconds */
 };
 
