@@ -123,10 +123,11 @@ def conditions():
 def signals():
     trace, to = place()
     d = Driven(trace)
-    w = Watch(to, d.pid, "signal USR1")
+    w = Watch(to, d.pid, "signal USR2", "signal USR1")
     w.until("watching")
     w.p.send_signal(signal.SIGUSR1)
-    check("a signal", "SIGUSR1" in w.until("kept"))
+    text = w.text(w.until("kept"))
+    check("a signal", "Condition: signal USR1\n" in text and "signal USR2" not in text.split("---- ")[0], text)
     w.p.send_signal(signal.SIGTERM)
     check("ends by a signal", w.end() == 0)
     check("nothing unfinished", not list(to.glob("*.part")))

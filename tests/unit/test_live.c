@@ -236,12 +236,12 @@ static void loops(void **state)
     assert_int_equal(t->turns, 3);
     assert_true(t->is_loop && t->idle);
     const uint64_t busy = t->busy_ns;
+    const int64_t began = weft_monotonic_ns();
     weft_resume();
     look();
     t = live_threads(live, &count);
     assert_false(t->idle);
     assert_int_equal(t->busy_ns, busy);
-    const int64_t began = weft_monotonic_ns();
     look(); /* 5 ms pass */
     weft_suspend(WEFT_WAIT_FOR_WORK);
     assert_string_equal(look(), "turn; ");
@@ -263,6 +263,14 @@ static void counters(void **state)
     weft_counter_add(&queue, 3);
     weft_counter_set(&queue, 1);
     assert_string_equal(look(), "queue=10; queue=1; ");
+    weft_counter_set(&noise, 5);
+    weft_counter_set(&queue, 2);
+    weft_counter_set(&noise, 6);
+    assert_string_equal(look(), "queue=2; ");
+    const struct live_counter *c = live_counters(live, &count);
+    assert_int_equal(count, 2);
+    assert_int_equal(c[0].value, 2);
+    assert_int_equal(c[1].value, 6);
     stop();
 }
 

@@ -249,6 +249,7 @@ static void names_are_safe(void **state)
     static const char *const others[] = {
         "a.weft.zst",
         "server-2026-11-27T18:03:05.123Z-x.weft.zst",
+        "server1-2026-11-27T18:03:05.123Z-x.weft.zst",
         "server-1-2026-11-27T18:03:05Z-x.weft.zst",
         "server-1-2026-11-27T18:03:05.123Z-x.weft",
         ".server-1-2026-11-27T18:03:05.123Z-x.weft.zst",
