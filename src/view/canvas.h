@@ -270,6 +270,10 @@ int32_t canvas_beside_flags(const struct canvas *c, uint32_t at, int32_t x, int3
 
 void canvas_draw_title(struct canvas *c);
 void canvas_draw_regions(struct canvas *c);
+/* Takes the names of regions and the lengths of folds, drawn from `from` to `to`, out of the list where they lie below
+ * texts drawn from `labels` to `labels_end`. Later draws move up. */
+void canvas_drop_covered_regions(struct canvas *c, uint32_t from, uint32_t to, uint32_t labels,
+                                 uint32_t labels_end);
 void canvas_draw_folds(struct canvas *c); /* breaks.c */
 void canvas_draw_range(struct canvas *c);
 void canvas_draw_ruler(struct canvas *c);

@@ -130,6 +130,50 @@ void canvas_draw_regions(struct canvas *c)
     }
 }
 
+static bool is_region_name(const struct weft_draw *d)
+{
+    return d->op == WEFT_DRAW_TEXT && d->ink == WEFT_INK_REGION_TEXT;
+}
+
+/* Whether two texts lie over each other. */
+static bool touch(const struct weft_draw *a, const struct weft_draw *b)
+{
+    return a->x0 < b->x1 && b->x0 < a->x1 && a->y0 - a->size * 3 / 4 < b->y0 + b->size / 4 &&
+           b->y0 - b->size * 3 / 4 < a->y0 + a->size / 4;
+}
+
+static bool is_covered(const struct weft_drawlist *list, const struct weft_draw *name,
+                       uint32_t labels, uint32_t labels_end)
+{
+    for (uint32_t i = labels; i < labels_end; i++)
+        if (list->draw[i].op == WEFT_DRAW_TEXT && touch(name, &list->draw[i]))
+            return true;
+    return false;
+}
+
+void canvas_drop_covered_regions(struct canvas *c, uint32_t from, uint32_t to, uint32_t labels,
+                                 uint32_t labels_end)
+{
+    struct weft_drawlist *list = c->list;
+    uint32_t kept = from;
+    if (list->failed)
+        return;
+    for (uint32_t i = from; i < to; i++) {
+        const struct weft_draw d = list->draw[i];
+        if (is_region_name(&d) && is_covered(list, &d, labels, labels_end)) {
+            const bool apart = kept > from && list->draw[kept - 1].op == WEFT_DRAW_RECT &&
+                               list->draw[kept - 1].ink == WEFT_INK_GROUND;
+            kept -= apart; /* its ground: see canvas_text_apart */
+        } else {
+            list->draw[kept++] = d;
+        }
+    }
+    if (kept == to)
+        return;
+    memmove(list->draw + kept, list->draw + to, (list->draws - to) * sizeof *list->draw);
+    list->draws -= to - kept;
+}
+
 /* Gets the visible part of the measured range; false: none of it is visible. */
 static bool range_seen(const struct canvas *c, int32_t *x0, int32_t *x1)
 {

@@ -143,8 +143,10 @@ static void draw(struct canvas *c)
     canvas_find_flags(c);
 
     canvas_draw_title(c); /* first, because SVG viewers take the first text as the title */
+    const uint32_t regions = c->list->draws;
     canvas_draw_regions(c);
     canvas_draw_folds(c);
+    const uint32_t regions_end = c->list->draws;
     canvas_draw_range(c);
     canvas_draw_ruler(c);
     canvas_draw_whole(c);
@@ -155,6 +157,7 @@ static void draw(struct canvas *c)
     canvas_draw_arrows(c);
     uint32_t labels = c->list->draws;
     canvas_draw_labels(c);
+    const uint32_t labels_end = c->list->draws;
     canvas_draw_heads(c, labels);
     canvas_draw_path(c, labels);
     canvas_draw_flags(c);
@@ -170,6 +173,7 @@ static void draw(struct canvas *c)
         canvas_draw_counters(c, c->g->strips_y1, counters);
     if (legend)
         canvas_draw_legend(c, c->top + c->height - legend);
+    canvas_drop_covered_regions(c, regions, regions_end, labels, labels_end);
 }
 
 static void canvas_init(struct canvas *c)

@@ -1396,6 +1396,45 @@ static void counters_can_be_switched_off(void **state)
     weft_model_free(m);
 }
 
+/* Where names of low rows reach up to it, "sleeping" is left out with its ground; nothing else is. */
+static void names_of_regions_give_way(void **state)
+{
+    (void)state;
+    enum { ROWS = 150 };
+    static struct weft_event ev[3 * ROWS + 2];
+    uint32_t n = 0;
+    for (uint64_t i = 0; i < ROWS; i++) {
+        ev[n++] = creates(i ? 500 : 0, LOOP, i + 1, TASK);
+        if (i < 4)
+            ev[n++] = label(i ? 500 : 0, i + 1, "a name that is so long that it lies over others");
+    }
+    ev[n++] = switches(510, LOOP);
+    ev[n++] = switches(900, 1);
+    for (uint64_t i = 0; i < ROWS; i++)
+        ev[n++] = fulfills(1000, LOOP, i + 1);
+    struct weft_model *m = build(ev, n);
+    struct weft_viewport vp = whole();
+    vp.height_px = 700;
+    struct weft_drawlist list = draw(m, vp);
+    for (uint32_t i = 0; i < list.draws; i++) {
+        const struct weft_draw *a = &list.draw[i];
+        for (uint32_t k = 0; a->op == WEFT_DRAW_TEXT && k < i; k++) {
+            const struct weft_draw *b = &list.draw[k];
+            if (b->op == WEFT_DRAW_TEXT && a->x0 < b->x1 && b->x0 < a->x1 &&
+                a->y0 - b->y0 < a->size / 2 && b->y0 - a->y0 < a->size / 2)
+                fail_msg("'%.*s' lies over '%.*s'", (int)a->count, list.texts + a->first,
+                         (int)b->count, list.texts + b->first);
+        }
+    }
+    assert_true(count_draws(&list, WEFT_DRAW_RECT, WEFT_INK_SLEEP) > 0);
+    weft_drawlist_fini(&list);
+    vp.height_px = 0;
+    list = draw(m, vp);
+    assert_true(has_text(&list, "sleeping"));
+    weft_drawlist_fini(&list);
+    weft_model_free(m);
+}
+
 /* Many rows leave counters low strips; where there is no room for all, the last strip says so. */
 static void counters_beside_many_rows(void **state)
 {
@@ -1670,6 +1709,7 @@ int main(void)
         cmocka_unit_test(times_may_run_backwards),
         cmocka_unit_test(counters_can_be_switched_off),
         cmocka_unit_test(counters_beside_many_rows),
+        cmocka_unit_test(names_of_regions_give_way),
         cmocka_unit_test(counters_of_a_wrapped_ring),
         cmocka_unit_test(texts_have_the_size_asked_for),
         cmocka_unit_test(a_range_says_how_long_it_is),
