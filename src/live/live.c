@@ -527,6 +527,8 @@ int live_look(struct live *l, struct weft_error *err)
         return rc;
     }
     l->totals.now_ns = weft_follow_until_ns(l->follow);
+    const struct weft_process_facts *f = &weft_reader_facts(live_reader(l))->process;
+    l->totals.off_ns = !f->was_paused ? 0 : f->is_paused ? f->paused_ns : f->resumed_ns;
     l->totals.since_ns = first ? l->totals.now_ns : l->totals.since_ns;
     return 0;
 }

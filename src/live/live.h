@@ -96,6 +96,8 @@ struct live_totals {
     uint64_t unfollowed; /* promises for which there was no room */
     uint64_t now_ns;     /* what happened until then has been seen */
     uint64_t since_ns;   /* of the first look */
+    /* The recording was off until then, or is since then; 0: neither. What was created before may have ended unseen. */
+    uint64_t off_ns;
 };
 
 /* Called while live_look runs; each may be NULL. They must not call functions that change it. */

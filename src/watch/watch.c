@@ -290,7 +290,7 @@ static void look_at_pending(struct watch *w, uint64_t now)
     const struct live_promise *list = live_promises(w->live, &count);
     for (const struct live_promise *p = list; p < list + count; p++) {
         const uint64_t age = now > p->created_ns ? now - p->created_ns : 0;
-        if (age <= least)
+        if (age <= least || p->created_ns < live_totals(w->live)->off_ns)
             continue;
         for (unsigned i = 0; i < w->conditions; i++) {
             const struct watch_condition *c = &w->condition[i];

@@ -373,7 +373,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ends),    cmocka_unit_test(labels), cmocka_unit_test(waits),
         cmocka_unit_test(becomes), cmocka_unit_test(loops),  cmocka_unit_test(counters),
-        cmocka_unit_test(lost),    cmocka_unit_test(bounds), cmocka_unit_test(buckets),
+        cmocka_unit_test(lost),    cmocka_unit_test(off),    cmocka_unit_test(bounds),
+        cmocka_unit_test(buckets),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

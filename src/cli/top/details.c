@@ -114,6 +114,8 @@ static void put_promise(struct top_page *page, const struct top_process *p, uint
                  one->creator);
     say(page, "created by", name);
     say_time(page, one->older ? "older than" : "age", top_age_ns(p, one->created_ns));
+    if (one->created_ns < live_totals(p->live)->off_ns)
+        say(page, "but", "the recording was off meanwhile: it may have ended then");
     if (one->waits_for)
         say_time(page, "waiting for", top_age_ns(p, one->waits_since_ns));
     say(page, "marks",

@@ -32,7 +32,8 @@ static json_t *promise_json(const struct top_process *p, const struct live_promi
     json_t *o = CLI_OBJECT(
         "pid", (int64_t)p->pid, "promise", id_json(one->id), "type", name_json(l, one->type),
         "label", name_json(l, one->label), "age_ns", top_age_ns(p, one->created_ns), "older",
-        one->older, "waits_for", id_json(one->waits_for), "waiting_ns",
+        one->older, "unsure", one->created_ns < live_totals(p->live)->off_ns, "waits_for",
+        id_json(one->waits_for), "waiting_ns",
         cli_json_if(one->waits_for != 0, top_age_ns(p, one->waits_since_ns)), "became",
         id_json(one->became), "holder", id_json(one->holder), "creator", id_json(one->creator),
         "file", name_json(l, one->file), "line", cli_json_if(one->file != 0, one->line));

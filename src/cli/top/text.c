@@ -102,7 +102,9 @@ void top_nothing_put(struct top_page *page, const struct top *t)
     top_say(page, TOP_BOLD, "    weft record PROGRAM [ARG…]");
     top_say(page, TOP_PLAIN, "        starts it, and records it");
     top_say(page, TOP_BOLD, "    weft ctl PID on");
-    top_say(page, TOP_PLAIN, "        begins with one that runs already, in Python, Node.js, or linked with libweft");
+    top_say(
+        page, TOP_PLAIN,
+        "        begins with one that runs already, in Python, Node.js, or linked with libweft");
     top_say(page, TOP_PLAIN, "%s", "");
     top_say(page, TOP_FAINT, "  A process that records appears here by itself.");
 }

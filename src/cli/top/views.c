@@ -112,8 +112,9 @@ static void put_promise(struct top_page *page, const struct top *t, const struct
     char id[32], needs[TOP_NEEDS_BYTES], where[300], name[TOP_NAME_BYTES];
     put_pid(page, t, p);
     snprintf(id, sizeof id, "#%" PRIu64, promise->id);
-    snprintf(name, sizeof name, "%s%s", promise->older ? ">" : "",
-             weft_duration_narrow((int64_t)top_age_ns(p, promise->created_ns)).text);
+    snprintf(name, sizeof name, "%s%s%s", promise->older ? ">" : "",
+             weft_duration_narrow((int64_t)top_age_ns(p, promise->created_ns)).text,
+             promise->created_ns < live_totals(l)->off_ns ? "?" : "");
     top_cell(page, promise->background ? TOP_FAINT : TOP_PLAIN, widths[0], name);
     top_cell(page, TOP_PLAIN, widths[1],
              promise->waits_for
