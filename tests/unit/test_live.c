@@ -306,6 +306,25 @@ static void lost(void **state)
     stop();
 }
 
+/* While the recording is off, promises may end unseen: those that were there before are not sure. */
+static void off(void **state)
+{
+    (void)state;
+    start(LARGE, NULL);
+    const weft_promise before = weft_create("task", "before");
+    look();
+    assert_int_equal(live_totals(live)->off_ns, 0);
+    weft_pause();
+    look();
+    assert_true(live_find(live, before)->created_ns < live_totals(live)->off_ns);
+    weft_unpause();
+    const weft_promise after = weft_create("task", "after");
+    look();
+    assert_true(live_find(live, before)->created_ns < live_totals(live)->off_ns);
+    assert_true(live_find(live, after)->created_ns >= live_totals(live)->off_ns);
+    stop();
+}
+
 /* What has no room is counted, and the names of what has gone make room. */
 static void bounds(void **state)
 {

@@ -809,7 +809,7 @@ static int look_at_everything(struct weft_error *err)
 }
 
 /* Whatever fails, it is said, and nothing is left over. */
-static void until_nothing_fails(long *counter)
+static void until_nothing_fails(_Atomic long *counter)
 {
     const long before = live;
     struct weft_error err;
