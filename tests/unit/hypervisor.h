@@ -62,8 +62,8 @@ struct hypervisor {
 
     /* What a test may set. */
     uint32_t (*number)(uint32_t n); /* the reference of the nth grant; NULL: 8 + (n ^ 5) */
-    long fail_at;         /* this call of a guest's function fails, counting down; 0: none */
-    _Atomic long fail_control_at; /* … of the control domain's */
+    long fail_at; /* this call of a guest's function fails, counting down; 0: none */
+    _Atomic long fail_control_at;            /* … of the control domain's */
     void (*meanwhile)(struct hypervisor *h); /* called when somebody waits */
 
     /* What it may look at: g grant, e end, w write, r remove, in the order of the calls. */
