@@ -188,6 +188,7 @@ also says which thread ended it, and what all threads waited for."""
             call(arguments, files)
 
     def complete(self, text, word):
+        word = word or ""  # None: gdb asks first whether we know which letters separate words
         try:
             words = gdb.string_to_argv(text)
             if not text or text[-1].isspace():
