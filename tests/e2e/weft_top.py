@@ -296,7 +296,7 @@ def test_unsampled():
     if not unsampled.POSSIBLE:
         return
     driven = Driven()
-    driven.tell("begin here")
+    driven.tell("create h request here")
     reports = Reports("--sample", driven.pid, preexec_fn=unsampled.forbid)
     report = reports.until("why", lambda r: ["no permission to sample" in (s["trouble"] or "") for s in r["samples"]] == [True])
     equal("the rest", ["here"], [p["label"] for p in of(report, "pending", driven.pid)])
