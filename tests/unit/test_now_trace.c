@@ -270,7 +270,7 @@ static bool runs(const struct weft_model *m, uint32_t promise, const struct weft
 /* likely: then a deadlock is found wherever there is one. */
 static void check_graph(const struct now *n, bool likely)
 {
-    struct made x = {NULL};
+    struct made x = {.r = NULL};
     make(&x, n);
     check_things(n, x.m);
     check_links(n, &x);
@@ -323,7 +323,7 @@ static void test_large(void **state)
         now_link(n, i, (i + 1) % THINGS, false, "awaits");
     }
     now_finish(n);
-    struct made x = {NULL};
+    struct made x = {.r = NULL};
     make(&x, n);
     assert_int_equal(x.m->promises - 1, THINGS);
     assert_int_equal(x.h->waits, THINGS);
@@ -349,7 +349,7 @@ static void test_many(void **state)
     for (uint32_t i = 0; i < REMARKS; i++)
         now_remark(n, "%0300u", (unsigned)i);
     now_finish(n);
-    struct made x = {NULL};
+    struct made x = {.r = NULL};
     make(&x, n);
     const struct weft_reader_facts *f = weft_reader_facts(x.r);
     assert_int_equal(x.m->promises - 1, THREADS);
@@ -371,7 +371,7 @@ static void test_many(void **state)
 static void test_nothing(void **state)
 {
     struct now *n = new_graph();
-    struct made x = {NULL};
+    struct made x = {.r = NULL};
     (void)state;
     now_finish(n);
     make(&x, n);
