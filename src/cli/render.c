@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/order.h"
 #include "cli/common.h"
 #include "cli/picture.h"
 #include "explore/explore.h"
@@ -173,10 +174,9 @@ static bool read_trace(const char *path, bool raw, struct weft_model **m, struct
 static void choose_times(struct weft_viewport *v, const struct weft_model *m)
 {
     enum { BEFORE = 30 };
-    const int64_t from = m->known_ns - (m->end_ns - m->known_ns) / BEFORE;
-    if (!m->quirks.at_once || m->known_ns >= m->end_ns || from <= 0)
+    if (!m->quirks.at_once || m->known_ns <= 0 || m->known_ns >= m->end_ns)
         return;
-    v->from_ns = from;
+    v->from_ns = weft_later(m->known_ns - (m->end_ns - m->known_ns) / BEFORE, 0);
     v->to_ns = m->end_ns;
 }
 

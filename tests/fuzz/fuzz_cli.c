@@ -76,6 +76,10 @@ static const char *const lines[] = {
     "render -o OUT --format png --theme dark --from 1us --to 1s --size 300x200 FILE",
     "explain --all --ignore herd,spin FILE",
     "save -o OUT FILE",
+    "promises --from 1us --to 1s FILE",
+    "info --promises --from 3us FILE",
+    "explain --all --to 1s FILE",
+    "save --compress -o OUT FILE",
 };
 enum { LINES = sizeof lines / sizeof *lines, WORDS = 24 };
 
