@@ -8,6 +8,7 @@ import pathlib
 import queue
 import random
 import re
+import shutil
 import subprocess
 import sys
 import threading
@@ -19,14 +20,16 @@ CONDITIONS = ["slow-* > 40ms", "pending stuck > 1h", "failed broken-*", "counter
 BYTES = 48 << 20
 here = pathlib.Path(sys.argv[1]) / "watch"
 kept, trace = here / "kept", here / "trace.weft"
+program_of_ours = here / f"watched{os.getpid()}"  # so that no other process has its name
 chance = random.Random(int(os.environ.get("SEED", "1")))
 names, wanted, bad = set(), {}, []
 
 
 class Program:
     def __init__(self):
-        self.p = subprocess.Popen([DRIVEN], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-                                  env=dict(os.environ, WEFT_TRACE=str(trace), WEFT_TRACE_SIZE="16M"))
+        self.p = subprocess.Popen([str(program_of_ours)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+                                  env=dict(os.environ, WEFT_TRACE=str(trace), WEFT_TRACE_SIZE="16M",
+                                           LD_LIBRARY_PATH=str(pathlib.Path(WEFT).parent)))
         self.p.stdout.readline()
         self.do("rounds 1 start")
 
@@ -92,7 +95,7 @@ def work(mounted, watcher):
     while (passed := time.monotonic() - began) < SECONDS:
         number += 1
         for _ in range(chance.randrange(4)):
-            program.do("rounds 500 load")
+            program.do("rounds 100 load")  # so few that the ring lasts longer than the disk is full
         if number % 7 == 0:
             program.do(f"create b request broken-{number}")
             program.do("fail b no")
@@ -126,10 +129,11 @@ def work(mounted, watcher):
 
 def main():
     kept.mkdir(parents=True, exist_ok=True)
+    shutil.copy(DRIVEN, program_of_ours)
     mounted = os.geteuid() == 0 and subprocess.run(
         ["mount", "-t", "tmpfs", "-o", "size=80m", "weft", str(kept)], check=False, capture_output=True).returncode == 0
     lines, said, todo = queue.Queue(), [], set()
-    watcher = subprocess.Popen([WEFT, "watch", "--name", "driven", "--wait", "--every", "2s", "--max-files", "50", "--max-bytes", str(BYTES),
+    watcher = subprocess.Popen([WEFT, "watch", "--name", program_of_ours.name, "--wait", "--every", "2s", "--max-files", "50", "--max-bytes", str(BYTES),
                                 "--to", str(kept), *CONDITIONS], stderr=subprocess.PIPE, text=True)
     threads = [threading.Thread(target=listen, args=(watcher.stderr, lines, said)), threading.Thread(target=collect, args=(lines, todo))]
     for t in threads:

@@ -26,7 +26,7 @@ enum {
     KEEP_SECONDS = 120,
     EXPLAIN_SECONDS = 60,
     TEXT_MOST = 4 << 20, /* bytes that weft explain may write */
-    RETRY_MOST = 10,     /* seconds between two tries while the disk is full */
+    RETRY_MOST = 3,      /* seconds between two tries while the disk is full */
 };
 
 void cli_triggers_add(struct cli_triggers *t, const struct watch_trigger *trigger)
