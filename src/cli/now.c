@@ -275,13 +275,6 @@ void cli_now_print(const struct now *n, uint32_t told, bool all)
 
 /* ---- For programs ---- */
 
-static const char *const kind_names[NOW_KINDS] = {
-    [NOW_THREAD] = "thread",         [NOW_TASK] = "task",
-    [NOW_PROMISE] = "promise",       [NOW_LOCK] = "lock",
-    [NOW_DESCRIPTOR] = "descriptor", [NOW_TIMER] = "timer",
-    [NOW_PROCESS] = "process",
-};
-
 static json_t *frame_json(const struct now_frame *f)
 {
     return CLI_OBJECT("function", f->function, "file", f->file, "line",
@@ -295,7 +288,7 @@ json_t *cli_now_frames_json(const struct now_thing *t)
 
 static json_t *thing_json(const struct now_thing *t)
 {
-    return CLI_OBJECT("kind", kind_names[t->kind], "key", t->key, "name", t->name, "state",
+    return CLI_OBJECT("kind", now_kind_names[t->kind], "key", t->key, "name", t->name, "state",
                       t->state, "cycle", cli_json_if(t->cycle != 0, t->cycle), "frames",
                       cli_now_frames_json(t), "frames_left_out", t->frames_left_out);
 }

@@ -482,10 +482,9 @@ static long process_of(const struct now_threads *t, uint64_t thread)
 static long parent_of(const struct now_threads *t)
 {
     char line[512];
-    long parent = -1;
+    uint32_t parent;
     sample_line(line, sizeof line, "/proc/%d/stat", (int)t->p->pid);
-    const char *after = strrchr(line, ')');
-    return after && sscanf(after + 1, " %*c %ld", &parent) == 1 ? parent : -1;
+    return sample_state(line, &parent) ? (long)parent : -1;
 }
 
 /* The owner of a mutex is none of the threads that were looked at. */

@@ -16,6 +16,13 @@
 #include "format/utf8.h"
 #include "now/look.h"
 
+const char *const now_kind_names[NOW_KINDS] = {
+    [NOW_THREAD] = "thread",         [NOW_TASK] = "task",
+    [NOW_PROMISE] = "promise",       [NOW_LOCK] = "lock",
+    [NOW_DESCRIPTOR] = "descriptor", [NOW_TIMER] = "timer",
+    [NOW_PROCESS] = "process",
+};
+
 /* ---- Filling it ---- */
 
 static char *copy_clean(struct now *n, const char *text)

@@ -32,6 +32,9 @@ enum now_kind {
     NOW_KINDS
 };
 
+/* "thread", "task" … */
+extern const char *const now_kind_names[NOW_KINDS];
+
 struct now_frame {
     char *function, *file; /* NULL: not known */
     uint32_t line;         /* 0: not known */

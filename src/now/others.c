@@ -29,11 +29,9 @@ enum {
 /* The letter in /proc/PID/stat, after the name in brackets; 0: it has ended. *parent: its parent. */
 static char state_of(uint32_t pid, uint32_t *parent)
 {
-    char line[512], state;
-    if (!sample_line(line, sizeof line, "/proc/%" PRIu32 "/stat", pid))
-        return 0;
-    const char *after = strrchr(line, ')');
-    return after && sscanf(after + 1, " %c %" SCNu32, &state, parent) == 2 ? state : 0;
+    char line[512];
+    sample_line(line, sizeof line, "/proc/%" PRIu32 "/stat", pid);
+    return sample_state(line, parent);
 }
 
 uint64_t now_began_ns(uint32_t number)

@@ -45,10 +45,10 @@ static pid_t living_thread(pid_t pid)
     pid_t found = 0;
     sample_numbers_read(&all, "/proc/%d/task", (int)pid);
     for (uint32_t i = 0; i < all.count && !found; i++) {
-        char line[512], state;
+        char line[512];
         sample_line(line, sizeof line, "/proc/%d/task/%" PRIu32 "/stat", (int)pid, all.number[i]);
-        const char *after = strrchr(line, ')');
-        if (after && sscanf(after + 1, " %c", &state) == 1 && state != 'Z' && state != 'X')
+        const char state = sample_state(line, NULL);
+        if (state && state != 'Z' && state != 'X')
             found = (pid_t)all.number[i];
     }
     free(all.number);

@@ -514,10 +514,9 @@ static int look(struct now_threads *t)
 /* Of a process or thread: its letter in /proc; 0: it is gone. */
 static char letter_of(pid_t process, uint64_t thread)
 {
-    char line[512], state;
+    char line[512];
     sample_line(line, sizeof line, "/proc/%d/task/%" PRIu64 "/stat", (int)process, thread);
-    const char *after = strrchr(line, ')');
-    return after && sscanf(after + 1, " %c", &state) == 1 ? state : 0;
+    return sample_state(line, NULL);
 }
 
 static bool has_ended(char letter)

@@ -50,13 +50,6 @@ struct maker {
     uint64_t bytes;
 };
 
-static const char *const types[NOW_KINDS] = {
-    [NOW_THREAD] = "thread",         [NOW_TASK] = "task",
-    [NOW_PROMISE] = "promise",       [NOW_LOCK] = "lock",
-    [NOW_TIMER] = "timer",           [NOW_PROCESS] = "process",
-    [NOW_DESCRIPTOR] = "descriptor",
-};
-
 /* ---- For the recorder ---- */
 
 static uint64_t moment_ns, to_real_ns;
@@ -104,7 +97,8 @@ static void record_thing(const struct now *n, uint32_t i)
     const struct now_thing *t = &n->thing[i];
     moment_ns = began_ns(n, i);
     if (WEFT_IMPL_ON())
-        weft_impl_create_id(&site[t->kind], WEFT_LOOP, number_of(i), types[t->kind], t->name);
+        weft_impl_create_id(&site[t->kind], WEFT_LOOP, number_of(i), now_kind_names[t->kind],
+                            t->name);
 }
 
 /* dated: those whose beginning is known. Their states come last, since the line of such a promise ends with its last event. */

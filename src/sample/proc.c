@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,6 +25,19 @@ bool sample_line(char *line, size_t size, const char *format, ...)
         fclose(f);
     line[read ? strcspn(line, "\n") : 0] = 0;
     return read;
+}
+
+/* The second field, the name in brackets, may have anything in it. */
+char sample_state(const char *line, uint32_t *parent)
+{
+    char state;
+    uint32_t number;
+    const char *after = strrchr(line, ')');
+    if (!after || sscanf(after + 1, " %c %" SCNu32, &state, &number) != 2)
+        return 0;
+    if (parent)
+        *parent = number;
+    return state;
 }
 
 int sample_numbers_read(struct sample_numbers *n, const char *format, ...)
