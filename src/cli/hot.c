@@ -8,6 +8,7 @@
 #include "base/order.h"
 #include "cli/common.h"
 #include "model/model.h"
+#include "profile/join.h"
 
 enum { SAMPLES_LEAST = 3, PERCENT_LEAST = 5 };
 
@@ -28,20 +29,6 @@ static uint32_t function_of(const struct weft_profile *p, uint32_t stack)
         otherwise = otherwise == WEFT_NONE ? function : otherwise;
     }
     return otherwise;
-}
-
-/* The first sample from that time on. */
-static uint32_t first_from(const struct weft_profile *p, int64_t from_ns)
-{
-    uint32_t low = 0, high = p->samples;
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (weft_model_time(p->sample[middle].time_ns, p->model->first_ns) < from_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
 }
 
 static void add_spot(struct cli_hot *hot, uint32_t function, uint32_t samples)
@@ -65,7 +52,7 @@ int cli_hot_find(struct cli_hot *hot, const struct weft_profile *p, uint32_t pro
     *hot = (struct cli_hot){.spots = 0};
     if (!p || !p->model || promise == WEFT_NONE || promise == WEFT_ROOT)
         return 0;
-    for (uint32_t i = first_from(p, from_ns); i < p->samples; i++) {
+    for (uint32_t i = weft_profile_first_at(p, p->model, from_ns); i < p->samples; i++) {
         const struct weft_sample *s = &p->sample[i];
         if (weft_model_time(s->time_ns, p->model->first_ns) > to_ns)
             break;

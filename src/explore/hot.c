@@ -6,6 +6,7 @@
 
 #include "base/array.h"
 #include "base/order.h"
+#include "profile/join.h"
 
 struct hot {
     uint64_t samples, on_ns; /* total number; estimated time on a core */
@@ -20,15 +21,6 @@ struct hot_of {
 };
 
 /* ---- Adding up ---- */
-
-/* The first sample at a time of the model, or later. */
-static uint32_t first_at(const struct weft_scene *s, int64_t time_ns)
-{
-    const struct weft_profile *p = s->p;
-    uint32_t low = 0, high = p->samples;
-    WEFT_SEEK(low, high, weft_model_time(p->sample[middle].time_ns, s->m->first_ns) < time_ns);
-    return low;
-}
 
 /* By the numbers of weft_scene_function. */
 struct sums {
@@ -52,8 +44,9 @@ static int find_hot(struct hot *out, const struct weft_scene *s, const struct ho
         weft_free_all(sums.on_ns, sums.location);
         return WEFT_E_NOMEM;
     }
-    uint32_t end = of->to_ns < WEFT_TIME_MAX ? first_at(s, of->to_ns + 1) : p->samples;
-    for (uint32_t i = first_at(s, of->from_ns), location; i < end; i++) {
+    uint32_t end =
+        of->to_ns < WEFT_TIME_MAX ? weft_profile_first_at(p, s->m, of->to_ns + 1) : p->samples;
+    for (uint32_t i = weft_profile_first_at(p, s->m, of->from_ns), location; i < end; i++) {
         const struct weft_sample *x = &p->sample[i];
         bool wanted = of->mark ? x->promise < s->m->promises && of->mark[x->promise]
                       : of->promise != WEFT_NONE ? x->promise == of->promise

@@ -3,6 +3,8 @@
  * thread at that time. */
 #pragma once
 
+#include "base/order.h"
+#include "model/model.h"
 #include "profile/profile.h"
 
 /* Sets promise and gap of samples and absences, and stream of threads; p->model is then m
@@ -11,6 +13,15 @@
  * samples are from another machine, or another boot of it, so that nothing can be joined (p->model
  * is then NULL); or WEFT_E_NOMEM. */
 int weft_profile_join(struct weft_profile *p, const struct weft_model *m);
+
+/* The first sample at that time of the model, or later. p is joined with m. */
+static inline uint32_t weft_profile_first_at(const struct weft_profile *p,
+                                             const struct weft_model *m, int64_t time_ns)
+{
+    uint32_t low = 0, high = p->samples;
+    WEFT_SEEK(low, high, weft_model_time(p->sample[middle].time_ns, m->first_ns) < time_ns);
+    return low;
+}
 
 /* For each promise of the model, the one on whose behalf it runs: a request, a connection. It is its
  * outermost creator below the event loop, or below the nearest creator that is marked background (an
