@@ -497,8 +497,8 @@ bool analyse_graph_init(struct analyse_graph *g, struct analyse_search *s)
     if (s->m->losses.ended != WEFT_ENDED_STOPPED)
         spread_mark(g, ANALYSE_LIMITED);
     spread_mark(g, ANALYSE_SHOULD);
-    if (s->m->quirks
-            .at_once) { /* each waits for all that it waits for: a circle is one, whatever else is waited for */
+    if (s->m->quirks.at_once) {
+        /* Each waits for all that it waits for: a circle is one, whatever else is waited for. */
         add_circles(g);
         add_roots(g, false, ANALYSE_HELD);
     }

@@ -156,11 +156,18 @@ struct weft_reader *cli_open(const char *path)
     struct weft_reader *reader = NULL;
     struct weft_error err = {.offset = WEFT_NO_OFFSET};
     const char *file = cli_trace_path(path, &err);
-    const bool whole = cli_part.from_ns == INT64_MIN && cli_part.to_ns == INT64_MAX;
-    if (!file || (whole ? weft_reader_open(&reader, file, &err)
-                        : weft_reader_open_part(&reader, file, &cli_part, &err)) < 0)
+    if (!file ||
+        (weft_part_is_whole(&cli_part) ? weft_reader_open(&reader, file, &err)
+                                       : weft_reader_open_part(&reader, file, &cli_part, &err)) < 0)
         cli_complain(path, &err);
     return reader;
+}
+
+int cli_open_file(struct weft_reader **out, int fd, struct weft_error *err)
+{
+    char path[32];
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    return weft_reader_open(out, path, err);
 }
 
 enum { PLACES_SHOWN = 5 }; /* no more than WEFT_DAMAGE_KEPT */

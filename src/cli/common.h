@@ -98,6 +98,9 @@ extern struct weft_part cli_part;
 /* Opens a trace, or the part of it, from a file or a Xen domain (cli/source.h), or prints why not and returns NULL. */
 struct weft_reader *cli_open(const char *path);
 
+/* The same for the trace in an open file, whole, without a word. Returns 0 or a negative WEFT_E code. */
+int cli_open_file(struct weft_reader **out, int fd, struct weft_error *err);
+
 /* Opens a trace, builds its model and warns of damage; or prints why not and returns NULL. */
 struct weft_model *cli_model(const char *path);
 

@@ -14,14 +14,14 @@ enum {
 };
 
 static struct {
-    struct weft_part part;
+    struct weft_part part; /* that is printed; of a single trace, nothing else is read */
     bool full;
-} request = {.part = WEFT_WHOLE};
+} request;
 
 static const struct cli_option options[] = {
-    CLI_TIME("from", request.part.from_ns, "TIME",
+    CLI_TIME("from", cli_part.from_ns, "TIME",
              "only events at that time or later (39.5ms, 2s; a bare number is nanoseconds)"),
-    CLI_TIME("to", request.part.to_ns, "TIME", "only events at that time or earlier"),
+    CLI_TIME("to", cli_part.to_ns, "TIME", "only events at that time or earlier"),
     CLI_FLAG("full", request.full,
              "whole texts; otherwise the first 500 bytes of each, and how many more there are"),
     CLI_END,
@@ -360,8 +360,7 @@ static int finish(const struct trace *trace, unsigned traces, int status)
         if (t->err.code || cli_status(t->path, damage, t->total) != CLI_DONE)
             status = CLI_FAILED;
     }
-    if (traces > 1 && request.part.from_ns == INT64_MIN && request.part.to_ns == INT64_MAX &&
-        !cli_stdout_left())
+    if (traces > 1 && weft_part_is_whole(&request.part) && !cli_stdout_left())
         warn_apart(trace, traces);
     return status;
 }
@@ -372,12 +371,11 @@ static int run(int files, char **file)
     const unsigned traces = (unsigned)files;
     unsigned inputs = 0;
     int status = CLI_DONE;
-    if (request.part.from_ns > request.part.to_ns)
-        cli_misuse("dump", "--from is later than --to");
     if (traces > TRACES_MAX)
         cli_misuse("dump", "%u files, but no more than %u can be merged", traces, TRACES_MAX);
-    if (traces == 1) /* several have an axis of their own */
-        cli_part = request.part;
+    request.part = cli_part;
+    if (traces > 1) /* they have an axis of their own */
+        cli_part = (struct weft_part)WEFT_WHOLE;
     for (unsigned i = 0; i < traces; i++)
         inputs += strcmp(file[i], "-") == 0;
     if (inputs > 1)

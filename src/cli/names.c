@@ -248,12 +248,10 @@ static int list_places(struct weft_reader *r, struct list *l, struct weft_error 
 
 void cli_names_append(int fd, uid_t owner, const char *name)
 {
-    char path[32];
     struct weft_error err;
     struct weft_reader *r = NULL;
     struct list l = {.count = 0};
-    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-    if (weft_reader_open(&r, path, &err) < 0)
+    if (cli_open_file(&r, fd, &err) < 0)
         return; /* whoever reads it next says why */
     int rc = list_places(r, &l, &err);
     const bool mine = owner == geteuid();

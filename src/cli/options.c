@@ -347,7 +347,7 @@ char **cli_parse(const struct cli_command *c, int argc, char **argv, int *operan
     *operands = argc - optind;
     check_required(c, table);
     if (cli_part.from_ns > cli_part.to_ns)
-        cli_misuse(c->name, "--from is after --to");
+        cli_misuse(c->name, "--from is later than --to");
     check_operands(c, *operands, argv + optind);
     return argv + optind;
 }

@@ -55,18 +55,11 @@ static bool in_time(void *data, double share)
     return weft_monotonic_ns() < *(int64_t *)data;
 }
 
-static int open_reader(struct weft_reader **r, int fd, struct weft_error *err)
-{
-    char path[32];
-    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-    return weft_reader_open(r, path, err);
-}
-
 struct weft_profile *cli_samples_load(int fd, struct weft_error *err)
 {
     struct weft_reader *r = NULL;
     struct weft_profile *p = weft_profile_new();
-    int rc = p ? open_reader(&r, fd, err) : weft_no_memory(err);
+    int rc = p ? cli_open_file(&r, fd, err) : weft_no_memory(err);
     if (rc == 0)
         rc = weft_profile_load_trace(p, r, err);
     if (rc == 0 && weft_profile_finish(p) < 0)

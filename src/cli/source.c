@@ -87,13 +87,29 @@ static int copy_guest(const char *name, struct weft_error *err)
     return rc < 0 ? rc : fd;
 }
 
+/* Ends what weft_snapshot_begin(&s, in) has begun, if rc, which it returned, is 1: copies it. title: into memory, for the
+ * window; or NULL. Returns the same as copy_guest. */
+static int end_copy(struct weft_snapshot *s, struct weft_input *in, int rc, const char *title,
+                    struct weft_error *err)
+{
+    int fd = -1;
+    if (rc > 0) {
+        fd = title ? memfd_create(title, MFD_CLOEXEC) : weft_snapshot_room(err);
+        rc = weft_snapshot_to_fd(s, fd, err);
+    }
+    weft_snapshot_free(s);
+    weft_input_close(in);
+    if (rc < 0)
+        cli_close(fd);
+    return rc < 0 ? rc : fd;
+}
+
 /* A process or core that records nothing is looked at from outside; n: what was seen. Returns the same as copy_guest. */
 static int make_trace(const struct now *n, const char *title, struct weft_error *err)
 {
     struct weft_snapshot *s = NULL;
     struct weft_input in = {.fd = memfd_create("weft-now", MFD_CLOEXEC)};
     struct stat st;
-    int fd = -1;
     int rc = in.fd < 0 ? weft_error_set(err, WEFT_E_IO, WEFT_NO_OFFSET, "no room to hold it: %s",
                                         strerror(errno))
                        : now_trace(n, in.fd, err);
@@ -101,15 +117,7 @@ static int make_trace(const struct now *n, const char *title, struct weft_error 
         in.size = (uint64_t)st.st_size;
         rc = weft_snapshot_begin(&s, &in, err);
     }
-    if (rc > 0) { /* without what it does not use of its room */
-        fd = title ? memfd_create(title, MFD_CLOEXEC) : weft_snapshot_room(err);
-        rc = weft_snapshot_to_fd(s, fd, err);
-    }
-    weft_snapshot_free(s);
-    weft_input_close(&in);
-    if (rc < 0 && fd >= 0)
-        close(fd);
-    return rc < 0 ? rc : fd;
+    return end_copy(s, &in, rc, title, err); /* without what it does not use of its room */
 }
 
 static int look_at(pid_t pid, const char *title, struct weft_error *err)
@@ -136,7 +144,7 @@ static int copy_process(pid_t pid, bool titled, struct weft_error *err)
     char title[32], path[PATH_MAX];
     struct weft_snapshot *s = NULL;
     struct weft_input in;
-    int rc = cli_live_open(&in, pid, path, sizeof path, err), fd = -1;
+    int rc = cli_live_open(&in, pid, path, sizeof path, err);
     snprintf(title, sizeof title, "process %d", (int)pid);
     if (rc < 0 && cli_live_records_nothing(pid))
         return look_at(pid, titled ? title : NULL, err);
@@ -145,15 +153,7 @@ static int copy_process(pid_t pid, bool titled, struct weft_error *err)
     if (rc == 0 && (rc = weft_snapshot_begin(&s, &in, err)) == 0) /* it has just started or ended */
         rc = weft_error_set(err, WEFT_E_FORMAT, WEFT_NO_OFFSET, "process %d has no trace any more",
                             (int)pid);
-    if (rc > 0) {
-        fd = titled ? memfd_create(title, MFD_CLOEXEC) : weft_snapshot_room(err);
-        rc = weft_snapshot_to_fd(s, fd, err);
-    }
-    weft_snapshot_free(s);
-    weft_input_close(&in);
-    if (rc < 0 && fd >= 0)
-        close(fd);
-    return rc < 0 ? rc : fd;
+    return end_copy(s, &in, rc, titled ? title : NULL, err);
 }
 
 static const char *keep_open(const char *name, int fd, struct weft_error *err)

@@ -37,6 +37,11 @@ struct weft_part {
         .from_ns = INT64_MIN, .to_ns = INT64_MAX                                                   \
     }
 
+static inline bool weft_part_is_whole(const struct weft_part *p)
+{
+    return p->from_ns == INT64_MIN && p->to_ns == INT64_MAX;
+}
+
 /* The same for a part of the trace: as if it had been a ring that was copied at to_ns and held nothing older than from_ns.
  * So what came before counts as overwritten, and what is pending at to_ns is. Times are those of the whole trace
  * (first_ns is). Packets that lie outside are not read, where the format has packets. */

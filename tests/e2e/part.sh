@@ -98,7 +98,7 @@ checks=$((checks + 1))
 run 0 "$WEFT" info --from 1s whole.weft
 says "$tmp/out" '^  part +from 1 s$'
 run 2 "$WEFT" info --from 2s --to 1s whole.weft
-says "$tmp/err" '^weft info: --from is after --to; see'
+says "$tmp/err" '^weft info: --from is later than --to; see'
 run 0 "$WEFT" stats --from 1h whole.weft
 run 0 "$WEFT" promises --to 0 whole.weft
 cat whole.weft | "$WEFT" info --to 1ms - >out || fail 'a part of standard input'

@@ -57,12 +57,10 @@ void cli_watcher_sample_end(struct cli_watcher *w)
 /* When the first event was recorded that the copy has. 0: it has none, or its clock is another one. */
 static uint64_t begin_of(int copy)
 {
-    char path[32];
     struct weft_reader *r;
     const struct weft_event *ev;
     uint64_t first = 0;
-    snprintf(path, sizeof path, "/proc/self/fd/%d", copy);
-    if (weft_reader_open(&r, path, NULL) < 0)
+    if (cli_open_file(&r, copy, NULL) < 0)
         return 0;
     if (weft_reader_next(r, &ev, NULL) > 0 && weft_reader_facts(r)->clock_kind != WEFT_CLOCK_CALLER)
         first = weft_reader_facts(r)->first_ns;
