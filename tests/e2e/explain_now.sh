@@ -2,26 +2,13 @@
 # SPDX-License-Identifier: ISC
 # weft explain PID of processes that record nothing: its text, its data, and what it says when it cannot look.
 . "$(dirname "$0")/lib.sh"
-: "${NOW:?the folder of tests/now}" "${CONTROLLED:?}"
-[ "$(uname -m)" = x86_64 ] || skip "not tried on $(uname -m)"
-[ -r /proc/self/syscall ] || skip 'this kernel does not say where threads wait'
-cd "$tmp"
-unset COLUMNS
+: "${CONTROLLED:?}"
+. "$(dirname "$0")/hung.sh"
 
-# hang CASE: sets $pid; release ends it.
-hang() {
-    "$NOW/hang" "$1" >/dev/null &
-    pid=$!
-}
-release() {
-    kill -KILL "$pid"
-    wait "$pid" 2>/dev/null || :
-}
 fails_check() {
     "$WEFT" explain --check "$pid" >/dev/null 2>&1
     [ $? -eq 3 ]
 }
-seen() { "$WEFT" explain "$pid" | grep -q "$1"; }
 
 # A deadlock, in words and as data
 hang abba
@@ -64,21 +51,7 @@ equal 'circles' 0 "$(grep -c Deadlock "$tmp/out")"
 release
 
 # Many that do the same are one entry.
-cat >pool.py <<'END'
-import asyncio
-
-async def query(pool):
-    await pool.acquire()
-
-async def main():
-    pool = asyncio.Semaphore(2)
-    await asyncio.gather(*[query(pool) for _ in range(10)])
-
-asyncio.run(main())
-END
-python3 pool.py &
-pid=$!
-wait_for seen '8 of 10 not done'
+hang_python
 run 0 "$WEFT" explain "$pid"
 tr -s ' \n' ' ' <"$tmp/out" >"$tmp/text"
 says "$tmp/text" "^.*task Task-1: waits in main at main [^ ]*pool\.py:8 awaits asyncio\.gather of 10: 8 of 10 not done awaits task Task-[0-9]+: waits in Semaphore\.acquire \(and 7 more that do the same\) at "

@@ -3,23 +3,10 @@
 # Processes and cores that record nothing are read like traces: info, promises, dump and the others say what weft explain
 # says of them (now_trace.py). Graphs that are made up: ../unit/test_now_trace.c.
 . "$(dirname "$0")/lib.sh"
-: "${NOW:?the folder of tests/now}" "${CONTROLLED:?}"
-[ "$(uname -m)" = x86_64 ] || skip "not tried on $(uname -m)"
-[ -r /proc/self/syscall ] || skip 'this kernel does not say where threads wait'
-cd "$tmp"
-unset COLUMNS
+: "${CONTROLLED:?}"
+. "$(dirname "$0")/hung.sh"
 export PYTHONDONTWRITEBYTECODE=1 DEBUGINFOD_URLS=''
 
-# hang CASE: sets $pid; release ends it and its children.
-hang() {
-    "$NOW/hang" "$1" >/dev/null &
-    pid=$!
-}
-release() {
-    kill -KILL "$pid"
-    wait "$pid" 2>/dev/null || :
-}
-seen() { "$WEFT" explain "$pid" | tr -s ' \n' ' ' | grep -q "$1"; }
 agrees() { # WHAT [SOURCE]
     run 0 python3 "$SOURCE_ROOT/tests/e2e/now_trace.py" "$WEFT" "${2:-$pid}"
     says "$tmp/out" "^$1$"
@@ -126,21 +113,7 @@ says "$tmp/out" ", runs on thread $pid$"
 release
 
 # ---- Python on a semaphore ----
-cat >pool.py <<'END'
-import asyncio
-
-async def query(pool):
-    await pool.acquire()
-
-async def main():
-    pool = asyncio.Semaphore(2)
-    await asyncio.gather(*[query(pool) for _ in range(10)])
-
-asyncio.run(main())
-END
-python3 pool.py &
-pid=$!
-wait_for seen '8 of 10 not done'
+hang_python
 agrees '13 things, 18 waits, 0 holds'
 run 0 "$WEFT" explain --pending "$pid"
 tr -s ' \n' ' ' <"$tmp/out" >"$tmp/text"

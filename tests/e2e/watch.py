@@ -2,86 +2,12 @@
 """watch.py DIR: drives a program and looks at what weft watch keeps of it. Waits for lines of messages, never for a time."""
 
 import os
-import pathlib
 import re
-import shutil
 import signal
 import subprocess
 import sys
 
-WEFT, DRIVEN = os.environ["WEFT"], os.environ["DRIVEN"]
-TMP = pathlib.Path(sys.argv[1])
-for name in ("WEFT_KEEP", "JOURNAL_STREAM"):
-    os.environ.pop(name, None)
-failures = []
-number = 0
-
-
-def check(what, holds, *shown):
-    if not holds:
-        failures.append(what)
-        print("FAILED:", what, *shown, sep="\n  ")
-
-
-class Driven:
-    """The program, which records."""
-
-    def __init__(self, trace, size="1M", program=DRIVEN):
-        self.p = subprocess.Popen(
-            [program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-            env=dict(os.environ, WEFT_TRACE=str(trace), WEFT_TRACE_SIZE=size, LD_LIBRARY_PATH=str(pathlib.Path(WEFT).parent)))
-        self.pid = self.p.pid
-        assert self.p.stdout.readline() == "ok\n"
-        self.do("rounds 1 start", "turns 1")
-
-    def do(self, *lines):
-        for line in lines:
-            self.p.stdin.write(line + "\n")
-            self.p.stdin.flush()
-            if self.p.stdout.readline() != "ok\n":
-                break
-
-    def end(self):
-        self.p.stdin.close()
-        self.p.wait()
-        self.p.stdout.close()
-
-
-class Watch:
-    """weft watch, and what it says."""
-
-    def __init__(self, to, *arguments, env=None):
-        self.to = pathlib.Path(to)
-        self.p = subprocess.Popen([WEFT, "watch", "--to", str(to), *map(str, arguments)], text=True,
-                                  stderr=subprocess.PIPE, env=dict(os.environ, **(env or {})))
-        self.said = []
-
-    def until(self, pattern):
-        """Reads messages until one matches, which it returns."""
-        for line in self.p.stderr:
-            self.said.append(line.rstrip("\n"))
-            if re.search(pattern, line):
-                return line
-        check(f"the watcher says {pattern}", False, *self.said)
-        return ""
-
-    def end(self):
-        self.said += self.p.stderr.read().splitlines()
-        self.p.stderr.close()
-        return self.p.wait()
-
-    def files(self):
-        return sorted(f for f in self.to.iterdir() if f.name.endswith(".weft.zst"))
-
-    def text(self, line):
-        """The text beside what that message says was kept."""
-        return pathlib.Path(re.search(r"kept (\S+)", line).group(1) + ".txt").read_text()
-
-
-def place():
-    global number
-    number += 1
-    return TMP / f"trace{number}", TMP / f"kept{number}"
+from watching import DRIVEN, TMP, WEFT, Driven, Watch, check, copy_of_program, failures, place
 
 
 def one(condition, *lines, pattern, kept_as=None):
@@ -239,8 +165,7 @@ def full_disk():
 def restarted():
     """The next process in its place is watched from its start."""
     trace, to = place()
-    name = f"d{os.getpid()}"  # that no other process on this machine has
-    program = shutil.copy(DRIVEN, TMP / name)
+    program = copy_of_program()
     d = Driven(trace, program=program)
     w = Watch(to, "--follow", d.pid, "a > 10ms", "crash")
     w.until("watching")
@@ -252,7 +177,7 @@ def restarted():
     e = Driven(trace, program=program)
     e.do("slow 20 a")
     check("the second is found", str(e.pid) in w.until("watching"))
-    check("what it did", f"{name}-{e.pid}-" in w.until("kept"))
+    check("what it did", f"{os.path.basename(program)}-{e.pid}-" in w.until("kept"))
     w.p.send_signal(signal.SIGTERM)
     check("ended", w.end() == 0)
     e.end()

@@ -6,88 +6,15 @@ import json
 import os
 import pathlib
 import re
-import shutil
 import subprocess
 import sys
 
 import unsampled
-
-WEFT, DRIVEN = os.environ["WEFT"], os.environ["DRIVEN"]
-TMP = pathlib.Path(sys.argv[1])
-for name in ("WEFT_KEEP", "JOURNAL_STREAM"):
-    os.environ.pop(name, None)
-failures = []
-number = 0
+from watching import DRIVEN, TMP, WEFT, Driven, Watch, check, copy_of_program, failures, place
 
 
-def check(what, holds, *shown):
-    if not holds:
-        failures.append(what)
-        print("FAILED:", what, *shown, sep="\n  ")
-
-
-def place():
-    global number
-    number += 1
-    return TMP / f"trace{number}", TMP / f"kept{number}"
-
-
-def copy_of_program():
-    """One of a name that no other process has."""
-    own = TMP / f"own{os.getpid()}"
-    shutil.copy(DRIVEN, own)
-    return {"program": str(own), "LD_LIBRARY_PATH": str(pathlib.Path(DRIVEN).parent.parent / "src")}
-
-
-class Driven:
-    """The program, which records."""
-
-    def __init__(self, trace, program=DRIVEN, size="1M", **env):
-        self.p = subprocess.Popen([program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-                                  env=dict(os.environ, WEFT_TRACE=str(trace), WEFT_TRACE_SIZE=size, **env))
-        self.pid = self.p.pid
-        assert self.p.stdout.readline() == "ok\n"
-        self.do("rounds 1 start", "turns 1")
-
-    def do(self, *lines):
-        for line in lines:
-            self.p.stdin.write(line + "\n")
-            self.p.stdin.flush()
-            assert self.p.stdout.readline() == "ok\n", line
-
-    def end(self):
-        self.p.stdin.close()
-        self.p.wait()
-        self.p.stdout.close()
-
-
-class Watch:
-    """weft watch, and what it says."""
-
-    def __init__(self, to, *arguments, **how):
-        self.to = pathlib.Path(to)
-        self.p = subprocess.Popen([WEFT, "watch", "--every", "1ns", "--to", str(to), *map(str, arguments)], text=True,
-                                  stderr=subprocess.PIPE, **how)
-        self.said = []
-
-    def until(self, pattern):
-        """Reads messages until one matches, which it returns."""
-        for line in self.p.stderr:
-            self.said.append(line.rstrip("\n"))
-            if re.search(pattern, line):
-                return line
-        check(f"the watcher says {pattern}", False, *self.said)
-        return ""
-
-    def end(self):
-        self.said += self.p.stderr.read().splitlines()
-        self.p.stderr.close()
-        return self.p.wait()
-
-    def kept(self):
-        """The next recording that is kept."""
-        found = re.search(r"kept (\S+)", self.until("kept "))
-        return pathlib.Path(found.group(1)) if found else None
+def watch(to, *arguments, **how):
+    return Watch(to, "--every", "1ns", *arguments, **how)
 
 
 def profile(file, *arguments):
@@ -105,8 +32,8 @@ def of_functions():
     """By function and by promise; also when the program is gone, and its file."""
     trace, to = place()
     own = copy_of_program()
-    d = Driven(trace, **own)
-    w = Watch(to, "--sample=1000", d.pid, "call *")
+    d = Driven(trace, program=own)
+    w = watch(to, "--sample=1000", d.pid, "call *")
     w.until(f"sampling process {d.pid}, 1,000 times a second")
     d.do("work 600 GET/a", "slow 20 GET/idle", "work 200 GET/b", "call first")
     first = w.kept()
@@ -114,7 +41,7 @@ def of_functions():
     second = w.kept()
     d.end()
     check("status", w.end() == 0)
-    os.unlink(own["program"])
+    os.unlink(own)
     for file in (first, second):
         functions, labels = samples(file, "--user"), samples(file, "--by", "label")
         used = {n: labels.get(n, 0) for n in ("GET/a", "GET/b", "GET/c", "GET/idle")}
@@ -132,7 +59,7 @@ def of_a_story():
     """The explanation of a slow promise, and of what kept the loop from others, says in which function."""
     trace, to = place()
     d = Driven(trace)
-    w = Watch(to, "--sample=1000", d.pid, "GET* > 300ms")
+    w = watch(to, "--sample=1000", d.pid, "GET* > 300ms")
     w.until("sampling")
     d.do("create w request waits", "work 500 GET/a", "fulfil w")
     file = w.kept()
@@ -169,7 +96,7 @@ def of_a_crash():
     """The samples are there until the end."""
     trace, to = place()
     d = Driven(trace)
-    w = Watch(to, "--sample", d.pid, "crash")
+    w = watch(to, "--sample", d.pid, "crash")
     w.until("sampling")
     d.do("work 500 GET/a")
     d.p.stdin.write("crash\n")
@@ -184,7 +111,7 @@ def same_seconds():
     """What the ring of events has overwritten is not sampled, either; and the ring of samples is bounded."""
     trace, to = place()
     d = Driven(trace, size="64K")
-    w = Watch(to, "--sample=5000", "--sample-size", "256K", d.pid, "call *")
+    w = watch(to, "--sample=5000", "--sample-size", "256K", d.pid, "call *")
     w.until("sampling")
     d.do("work 1500 long/ago", "rounds 20000 few", "work 300 GET/a", "call now")
     file = w.kept()
@@ -202,11 +129,11 @@ def restarted():
     """The next process in its place is sampled, too."""
     trace, to = place()
     own = copy_of_program()
-    d = Driven(trace, **own)
-    w = Watch(to, "--follow", "--sample", d.pid, "call *")
+    d = Driven(trace, program=own)
+    w = watch(to, "--follow", "--sample", d.pid, "call *")
     w.until(f"sampling process {d.pid}")
     d.end()
-    e = Driven(trace, **own)
+    e = Driven(trace, program=own)
     w.until(f"sampling process {e.pid}")
     e.do("work 500 GET/a", "call now")
     labels = samples(w.kept(), "--by", "label")
@@ -239,13 +166,13 @@ def forbidden():
         return
     trace, to = place()
     own = copy_of_program()
-    d = Driven(trace, **own)
-    w = Watch(to, "--follow", "--sample", d.pid, "call *", preexec_fn=unsampled.forbid)
+    d = Driven(trace, program=own)
+    w = watch(to, "--follow", "--sample", d.pid, "call *", preexec_fn=unsampled.forbid)
     w.until(f"process {d.pid}: it is watched without samples: no permission to sample")
     d.do("work 50 GET/a", "call now")
     check("it is kept", w.kept() is not None)
     d.end()
-    e = Driven(trace, **own)
+    e = Driven(trace, program=own)
     w.until(f"watching .*, process {e.pid} ")
     e.do("call now")
     text = w.kept()

@@ -46,22 +46,12 @@ __attribute__((noinline)) static void grind(long ms)
     }
 }
 
-static void slow(long ms, const char *label)
+static void request(const char *label, void (*spend)(long ms), long ms)
 {
     weft_resume();
     weft_promise p = weft_create("request", label);
     weft_run(p);
-    pass(ms);
-    weft_fulfill(p);
-    weft_suspend(WEFT_WAIT_FOR_WORK);
-}
-
-static void work(long ms, const char *label)
-{
-    weft_resume();
-    weft_promise p = weft_create("request", label);
-    weft_run(p);
-    grind(ms);
+    spend(ms);
     weft_fulfill(p);
     weft_suspend(WEFT_WAIT_FOR_WORK);
 }
@@ -136,9 +126,9 @@ static void obey(const char *what, const char *first, char *rest)
     if (!strcmp(what, "create"))
         create((unsigned char)*first, rest);
     else if (!strcmp(what, "slow"))
-        slow(atol(first), rest);
+        request(rest, pass, atol(first));
     else if (!strcmp(what, "work"))
-        work(atol(first), rest);
+        request(rest, grind, atol(first));
     else if (!strcmp(what, "rounds"))
         rounds(atol(first), rest);
     else if (!strcmp(what, "turns"))
