@@ -435,7 +435,7 @@ bool explore_table_command(struct weft_explorer *e, enum weft_command command)
     const struct weft_table_view *v = weft_explorer_table(e);
     weft_explorer_table_show(e, v->open    ? WEFT_TABLES
                                 : e->table ? e->table->view.by
-                                           : WEFT_TABLE_LABEL);
+                                           : WEFT_TABLE_FAMILY);
     return true;
 }
 
