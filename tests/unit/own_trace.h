@@ -3,18 +3,14 @@
 #pragma once
 
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "base/clock.h"
 #include "read/input.h"
+#include "test.h"
 #include "weft/weft.h"
 
 static char own_path[64];

@@ -2,16 +2,11 @@
 /* Draw lists for tests of the painters: put together by hand, or at random. */
 #pragma once
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "paint/cairo.h"
+#include "test.h"
 #include "view/text.h"
 
 #define PX 64

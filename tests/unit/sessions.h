@@ -2,15 +2,9 @@
 /* Sessions with an explorer in which each allocation fails once; for a test that is linked with --wrap=malloc and so on. */
 #pragma once
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "allocations.h"
 #include "model/model.h"
+#include "test.h"
 
 /* Runs sessions until no allocation fails. A session owns the model that make returned, and returns 0 or WEFT_E_NOMEM. */
 static inline void try_sessions(struct weft_model *make(void), int session(struct weft_model *m))

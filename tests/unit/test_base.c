@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /* The bottom floor: arrays, searching and sorting, hashing, numbers as text and back. */
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "base/array.h"
 #include "base/clock.h"
@@ -18,6 +13,7 @@
 #include "base/idmap.h"
 #include "base/order.h"
 #include "base/table.h"
+#include "test.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 #define US INT64_C(1000)
@@ -26,9 +22,8 @@
 
 /* ---- Arrays ---- */
 
-static void arrays_grow(void **state)
+TEST(arrays_grow)
 {
-    (void)state;
     uint16_t *item = NULL;
     uint32_t room = 0, grown = 0;
     for (uint32_t used = 0; used < 1000; used++) {
@@ -59,9 +54,8 @@ static void arrays_grow(void **state)
     free(item);
 }
 
-static void items_are_reached(void **state)
+TEST(items_are_reached)
 {
-    (void)state;
     uint16_t *item = NULL;
     uint32_t room = 0;
     assert_true(weft_reach(&item, 7, &room, sizeof *item, 0));
@@ -78,9 +72,8 @@ static void items_are_reached(void **state)
     free(item);
 }
 
-static void sizes_that_do_not_fit_are_no_memory(void **state)
+TEST(sizes_that_do_not_fit_are_no_memory)
 {
-    (void)state;
     assert_null(weft_resize(NULL, UINT64_MAX, 1));
     assert_null(weft_resize(NULL, UINT64_MAX / 8 + 2, 8)); /* 8 bytes if it wrapped around */
     assert_null(weft_resize(NULL, (uint64_t)PTRDIFF_MAX / 8 + 1, 8));
@@ -102,9 +95,8 @@ static uint32_t seek(const uint32_t *sorted, uint32_t items, uint32_t wanted)
     return low;
 }
 
-static void seek_finds_the_first_place(void **state)
+TEST(seek_finds_the_first_place)
 {
-    (void)state;
     uint32_t sorted[40];
     for (uint32_t items = 0; items <= COUNT(sorted); items++) {
         for (uint32_t i = 0; i < items; i++)
@@ -140,9 +132,8 @@ static int by_both(const void *a, const void *b)
     return weft_order(x->second, y->second);
 }
 
-static void orders(void **state)
+TEST(orders)
 {
-    (void)state;
     const uint64_t none = 0;
     assert_true(weft_order(INT64_MIN, INT64_MAX) < 0);
     assert_true(weft_order(INT64_MAX, INT64_MIN) > 0);
@@ -174,9 +165,8 @@ static void orders(void **state)
 
 /* ---- Time and hashing ---- */
 
-static void the_clock_does_not_go_back(void **state)
+TEST(the_clock_does_not_go_back)
 {
-    (void)state;
     struct timespec before, after;
     clock_gettime(CLOCK_MONOTONIC, &before);
     const int64_t now = weft_monotonic_ns();
@@ -185,9 +175,8 @@ static void the_clock_does_not_go_back(void **state)
     assert_true(now <= after.tv_sec * S + after.tv_nsec);
 }
 
-static void hashes_differ(void **state)
+TEST(hashes_differ)
 {
-    (void)state;
     const uint64_t seed = weft_seed();
     assert_true(seed != weft_seed());
     assert_true(weft_hash(WEFT_HASH_BEGIN, "foobar", 6) ==
@@ -206,9 +195,8 @@ static void hashes_differ(void **state)
     assert_true(low > 32 && high > 32); /* each bit reaches both ends */
 }
 
-static void ids_are_found(void **state)
+TEST(ids_are_found)
 {
-    (void)state;
     enum { IDS = 3000 };
     struct weft_idmap *map = weft_idmap_new();
     assert_non_null(map);
@@ -249,9 +237,8 @@ static bool is_number(const void *array, uint32_t item, const void *key)
     return ((const uint64_t *)array)[item] == *(const uint64_t *)key;
 }
 
-static void tables_find_what_was_put(void **state)
+TEST(tables_find_what_was_put)
 {
-    (void)state;
     enum { ITEMS = 700 };
     weft_hash_fn *const hashes[] = {by_itself, all_alike}; /* the worst: all in one row */
     static uint64_t item[ITEMS];
@@ -277,9 +264,8 @@ static void tables_find_what_was_put(void **state)
     }
 }
 
-static void tables_keep_each_once(void **state)
+TEST(tables_keep_each_once)
 {
-    (void)state;
     struct weft_table t = {0};
     uint64_t *item = NULL;
     uint32_t items = 0, room = 0;
@@ -298,9 +284,8 @@ static void tables_keep_each_once(void **state)
 
 /* ---- Counts and sizes ---- */
 
-static void counts(void **state)
+TEST(counts)
 {
-    (void)state;
     static const struct {
         uint64_t n;
         const char *whole, *brief;
@@ -331,9 +316,8 @@ static void counts(void **state)
     assert_string_equal(weft_plural(UINT64_MAX), "s");
 }
 
-static void counts_back(void **state)
+TEST(counts_back)
 {
-    (void)state;
     uint64_t n;
     assert_true(weft_parse_count("0", 0, &n) && n == 0);
     assert_true(weft_parse_count("007", 10, &n) && n == 7);
@@ -368,9 +352,8 @@ static void counts_back(void **state)
     assert_false(weft_parse_signed("--1", 3, -12, 0, &i));
 }
 
-static void sizes(void **state)
+TEST(sizes)
 {
-    (void)state;
     static const struct {
         uint64_t bytes;
         const char *text;
@@ -419,9 +402,8 @@ static void sizes(void **state)
 
 /* ---- Durations ---- */
 
-static void durations(void **state)
+TEST(durations)
 {
-    (void)state;
     static const struct {
         int64_t ns;
         const char *text, *narrow, *moment;
@@ -465,9 +447,8 @@ static void durations(void **state)
     }
 }
 
-static void axis_times(void **state)
+TEST(axis_times)
 {
-    (void)state;
     static const struct {
         int64_t ns, step_ns, far_ns;
         const char *text;
@@ -490,9 +471,8 @@ static void axis_times(void **state)
                             cases[i].text);
 }
 
-static void durations_back(void **state)
+TEST(durations_back)
 {
-    (void)state;
     static const struct {
         const char *text;
         int64_t ns;
@@ -559,9 +539,8 @@ static void durations_back(void **state)
 }
 
 /* What is printed exactly is read back as it was; what is rounded, to within half of the last digit. */
-static void printed_and_read_back(void **state)
+TEST(printed_and_read_back)
 {
-    (void)state;
     uint64_t random = 1;
     for (unsigned i = 0; i < 20000; i++) {
         random = weft_mix(random, 12345);
@@ -594,26 +573,4 @@ static void printed_and_read_back(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(arrays_grow),
-        cmocka_unit_test(items_are_reached),
-        cmocka_unit_test(sizes_that_do_not_fit_are_no_memory),
-        cmocka_unit_test(seek_finds_the_first_place),
-        cmocka_unit_test(orders),
-        cmocka_unit_test(the_clock_does_not_go_back),
-        cmocka_unit_test(hashes_differ),
-        cmocka_unit_test(ids_are_found),
-        cmocka_unit_test(tables_find_what_was_put),
-        cmocka_unit_test(tables_keep_each_once),
-        cmocka_unit_test(counts),
-        cmocka_unit_test(counts_back),
-        cmocka_unit_test(sizes),
-        cmocka_unit_test(durations),
-        cmocka_unit_test(axis_times),
-        cmocka_unit_test(durations_back),
-        cmocka_unit_test(printed_and_read_back),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -117,9 +117,8 @@ static void expect_list(struct weft_profile *p, const struct weft_calltree_optio
 
 static const struct weft_calltree_options all = WEFT_CALLTREE_ALL;
 
-static void test_tree_and_list(void **state)
+TEST(test_tree_and_list)
 {
-    (void)state;
     struct weft_profile *p = new_profile();
     add(p, "main;parse", 1, 10, 1, 0, 0);
     add(p, "main;write", 2, 20, 1, 0, 0);
@@ -134,9 +133,8 @@ static void test_tree_and_list(void **state)
     weft_profile_free(p);
 }
 
-static void test_recursion(void **state)
+TEST(test_recursion)
 {
-    (void)state;
     struct weft_profile *p = new_profile();
     add(p, "main;f;g;f;g;f", 1, 10, 1, 0, 0);
     add(p, "main;f/f;g", 1, 5, 1, 0, 0); /* inlined into itself */
@@ -148,9 +146,8 @@ static void test_recursion(void **state)
 }
 
 /* A function whose body comes from two files is one; another one of the same name leaves open which it is. */
-static void test_spread(void **state)
+TEST(test_spread)
 {
-    (void)state;
     struct weft_profile *p = new_profile();
     for (uint32_t i = 0; i < 3; i++) {
         struct weft_function f = {.name = text_of(p, "f"),
@@ -175,9 +172,8 @@ static void test_spread(void **state)
     weft_profile_free(p);
 }
 
-static void test_lines(void **state)
+TEST(test_lines)
 {
-    (void)state;
     struct weft_profile *p = new_profile();
     struct weft_calltree_options o = all;
     o.by = WEFT_PROFILE_BY_LINE;
@@ -219,9 +215,8 @@ static void add_at(struct weft_profile *p, uint64_t address, uint64_t value, uin
     assert_int_equal(weft_profile_add_sample(p, &s), 0);
 }
 
-static void test_objects_and_processes(void **state)
+TEST(test_objects_and_processes)
 {
-    (void)state;
     struct weft_profile *p = new_profile();
     struct weft_calltree_options o = all;
     map(p, 5, 0x1000, "/bin/main");
@@ -255,9 +250,8 @@ static void test_objects_and_processes(void **state)
     weft_profile_free(p);
 }
 
-static void test_groups_and_filters(void **state)
+TEST(test_groups_and_filters)
 {
-    (void)state;
     struct weft_profile *p = new_profile();
     struct weft_calltree_options o = all;
     add(p, "main;f", 10, 10, 1, 0, 0);
@@ -285,9 +279,8 @@ static void test_groups_and_filters(void **state)
     weft_profile_free(p);
 }
 
-static void test_off_cpu(void **state)
+TEST(test_off_cpu)
 {
-    (void)state;
     struct weft_profile *p = new_profile();
     struct weft_calltree_options o = all;
     o.off_cpu = true;
@@ -358,9 +351,8 @@ static void check_list(const struct weft_profile_list *l, uint64_t total, uint64
     assert_int_equal(l->total, total);
 }
 
-static void test_sums_at_random(void **state)
+TEST(test_sums_at_random)
 {
-    (void)state;
     for (unsigned round = 0; round < 60; round++) {
         struct weft_profile *p = new_profile();
         uint64_t total = 0, off = 0;
@@ -401,9 +393,8 @@ static void test_sums_at_random(void **state)
 }
 
 /* What would run over is left out in the same way everywhere. */
-static void test_too_much(void **state)
+TEST(test_too_much)
 {
-    (void)state;
     struct weft_profile *p = new_profile();
     add(p, "main;f", 1, UINT64_MAX - 5, 1, 0, 0);
     add(p, "main;g", 2, UINT64_MAX, 1, 0, 0);
@@ -421,9 +412,8 @@ static void test_too_much(void **state)
 }
 
 /* What has no place any more counts to its callers, or to what they are a group of. */
-static void test_too_many(void **state)
+TEST(test_too_many)
 {
-    (void)state;
     struct weft_profile *p = new_profile();
     struct weft_calltree_options o = all;
     struct weft_calltree *t;
@@ -448,9 +438,8 @@ static void test_too_many(void **state)
     weft_profile_free(p);
 }
 
-static void test_nothing(void **state)
+TEST(test_nothing)
 {
-    (void)state;
     struct weft_profile *p = weft_profile_new();
     assert_int_equal(weft_profile_finish(p), 0);
     expect_tree(p, &all, "");
@@ -460,9 +449,8 @@ static void test_nothing(void **state)
 
 /* ---- Beside each other ---- */
 
-static void test_compare(void **state)
+TEST(test_compare)
 {
-    (void)state;
     struct weft_profile *a = new_profile(), *b = new_profile();
     text_of(b, "other numbers");
     add(a, "main;f", 1, 30, 1, 0, 0);
@@ -509,21 +497,4 @@ static void test_compare(void **state)
     weft_profile_free(b);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_tree_and_list),
-        cmocka_unit_test(test_recursion),
-        cmocka_unit_test(test_spread),
-        cmocka_unit_test(test_lines),
-        cmocka_unit_test(test_objects_and_processes),
-        cmocka_unit_test(test_groups_and_filters),
-        cmocka_unit_test(test_off_cpu),
-        cmocka_unit_test(test_sums_at_random),
-        cmocka_unit_test(test_too_much),
-        cmocka_unit_test(test_too_many),
-        cmocka_unit_test(test_nothing),
-        cmocka_unit_test(test_compare),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

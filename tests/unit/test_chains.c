@@ -90,9 +90,8 @@ static void try_scene(struct weft_model *m, bool backwards)
     weft_scene_free(s);
 }
 
-static void they_are_as_if_walked(void **state)
+TEST(they_are_as_if_walked)
 {
-    (void)state;
     for (int i = 0; i < 4; i++) {
         struct weft_model *m = build(i & 1, i & 2);
         assert_int_equal(m->promises, PROMISES + 1);
@@ -103,9 +102,8 @@ static void they_are_as_if_walked(void **state)
 
 /* The work does not grow with the labels that a picture does not show: only promises in order of time are listed, and only
  * those with many labels. */
-static void those_with_many_are_listed(void **state)
+TEST(those_with_many_are_listed)
 {
-    (void)state;
     for (int backwards = 0; backwards < 2; backwards++) {
         struct weft_model *m = build(backwards, false);
         struct weft_scene *s;
@@ -126,11 +124,4 @@ static void those_with_many_are_listed(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(they_are_as_if_walked),
-        cmocka_unit_test(those_with_many_are_listed),
-    };
-    return cmocka_run_group_tests_name("chains", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -71,9 +71,8 @@ static struct pair plain(uint64_t ns, int64_t ahead_ns)
     return (struct pair){.ticks = ns, .mono_ns = ns, .real_ns = (uint64_t)(Y2020 + ahead_ns) + ns};
 }
 
-static void pairs_tell_the_wall_clock(void **state)
+TEST(pairs_tell_the_wall_clock)
 {
-    (void)state;
     struct trace t;
     begin(&t, (struct weft_facts_header){.pid = 1});
     for (uint64_t i = 1; i <= 40; i++)
@@ -89,9 +88,8 @@ static void pairs_tell_the_wall_clock(void **state)
     expect_none(&t);
 }
 
-static void the_beginning_counts_where_packets_say_nothing(void **state)
+TEST(the_beginning_counts_where_packets_say_nothing)
 {
-    (void)state;
     struct trace t;
     begin(&t, (struct weft_facts_header){
                   .start_ticks = 500, .start_mono_ns = 500, .start_real_ns = 500 + Y2020});
@@ -99,9 +97,8 @@ static void the_beginning_counts_where_packets_say_nothing(void **state)
     expect_wall(&t, Y2020, 0);
 }
 
-static void damaged_pairs_do_not_win(void **state)
+TEST(damaged_pairs_do_not_win)
 {
-    (void)state;
     static const struct pair bad[] = {
         {50 * MS, 50 * MS, 1, 0},
         {50 * MS, 50 * MS, UINT64_MAX, 0},
@@ -120,9 +117,8 @@ static void damaged_pairs_do_not_win(void **state)
 }
 
 /* Of one whose only pairs are nonsense, no more can be said than that they are. */
-static void nonsense_is_no_wall_clock(void **state)
+TEST(nonsense_is_no_wall_clock)
 {
-    (void)state;
     static const struct pair bad[] = {
         {1000, 1000, UINT64_MAX, 0},
         {UINT64_MAX, UINT64_MAX, Y2020, 0},
@@ -136,9 +132,8 @@ static void nonsense_is_no_wall_clock(void **state)
     }
 }
 
-static void a_clock_that_is_set_counts_as_it_was_at_the_end(void **state)
+TEST(a_clock_that_is_set_counts_as_it_was_at_the_end)
 {
-    (void)state;
     static const uint64_t packets[] = {2, 3, 9, 40, 400};
     for (size_t i = 0; i < COUNT(packets); i++) {
         struct trace t;
@@ -151,9 +146,8 @@ static void a_clock_that_is_set_counts_as_it_was_at_the_end(void **state)
 }
 
 /* A clock of the program's own, of 625 MHz, which the pairs' monotonic clock says nothing of. */
-static void a_clock_of_the_programs_own(void **state)
+TEST(a_clock_of_the_programs_own)
 {
-    (void)state;
     struct trace t;
     begin(&t, (struct weft_facts_header){.clock = WEFT_CLOCK_CALLER, .hz = 625000000});
     for (uint64_t k = 1; k <= 5; k++)
@@ -164,9 +158,8 @@ static void a_clock_of_the_programs_own(void **state)
     expect_wall(&t, Y2020, 0);
 }
 
-static void mirages_traces_have_none(void **state)
+TEST(mirages_traces_have_none)
 {
-    (void)state;
     struct trace t = {.fd = -1};
     trace_begin(&t, 0);
     trace_add(&t, creates(0, LOOP, 1, TASK));
@@ -182,9 +175,8 @@ static struct weft_sight sight_of(const char *text, bool good)
     return s;
 }
 
-static void sights_are_written_and_read(void **state)
+TEST(sights_are_written_and_read)
 {
-    (void)state;
     char text[WEFT_SIGHT_TEXT];
     struct weft_sight s = {UINT64_MAX, UINT64_MAX, UINT64_MAX};
     size_t size = weft_sight_write(text, &s);
@@ -207,9 +199,8 @@ static void sights_are_written_and_read(void **state)
         sight_of(bad[i], false);
 }
 
-static void what_others_say_is_no_sight(void **state)
+TEST(what_others_say_is_no_sight)
 {
-    (void)state;
     static const char texts[] = "wall=1:2:3\0host=wall=1\0wall=4:5:6\0wallx=1\0wall=7";
     static const char blank[] = "-all=1:2:3\0host=wall=1\0-all=4:5:6\0wallx=1\0-all=7";
     char got[sizeof texts];
@@ -308,9 +299,8 @@ static struct weft_input input_of(const struct other *o)
 
 #define BEHIND (UINT64_C(21) * 1000000)
 
-static void an_event_that_comes_tells_the_clock(void **state)
+TEST(an_event_that_comes_tells_the_clock)
 {
-    (void)state;
     static struct other o;
     other_init(&o, BEHIND);
     struct weft_input in = input_of(&o);
@@ -344,9 +334,8 @@ static void an_event_that_comes_tells_the_clock(void **state)
     weft_reader_close(r);
 }
 
-static void nothing_is_seen_where_nothing_is_recorded(void **state)
+TEST(nothing_is_seen_where_nothing_is_recorded)
 {
-    (void)state;
     static struct other o;
     struct weft_sight s;
     other_init(&o, BEHIND);
@@ -358,9 +347,8 @@ static void nothing_is_seen_where_nothing_is_recorded(void **state)
 }
 
 /* Whatever is there: it ends, in time. */
-static void hostile_memory_is_looked_at(void **state)
+TEST(hostile_memory_is_looked_at)
 {
-    (void)state;
     static struct other o;
     struct weft_sight s;
     for (unsigned i = 0; i < 20; i++) {
@@ -379,21 +367,4 @@ static void hostile_memory_is_looked_at(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(pairs_tell_the_wall_clock),
-        cmocka_unit_test(the_beginning_counts_where_packets_say_nothing),
-        cmocka_unit_test(damaged_pairs_do_not_win),
-        cmocka_unit_test(nonsense_is_no_wall_clock),
-        cmocka_unit_test(a_clock_that_is_set_counts_as_it_was_at_the_end),
-        cmocka_unit_test(a_clock_of_the_programs_own),
-        cmocka_unit_test(mirages_traces_have_none),
-        cmocka_unit_test(sights_are_written_and_read),
-        cmocka_unit_test(what_others_say_is_no_sight),
-        cmocka_unit_test(an_event_that_comes_tells_the_clock),
-        cmocka_unit_test(nothing_is_seen_where_nothing_is_recorded),
-        cmocka_unit_test(hostile_memory_is_looked_at),
-    };
-    return cmocka_run_group_tests_name("clocks", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* What files of strangers can do to whoever looks up symbols in them: nothing is opened but regular files, and a worker
  * can do nothing but compute, for a while. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -22,6 +17,7 @@
 
 #include "symbols/names.h"
 #include "symbols/regular.h"
+#include "test.h"
 
 static char directory[] = "/tmp/weft-confined-XXXXXX";
 
@@ -65,7 +61,7 @@ static bool opens(const char *root, const char *path)
     return fd >= 0;
 }
 
-static void only_regular_files(void **state)
+TEST(only_regular_files)
 {
     static const char *const never[] = {"/dev/null",
                                         "//dev/zero",
@@ -77,7 +73,6 @@ static void only_regular_files(void **state)
                                         "/nowhere",
                                         ""};
     char path[512];
-    (void)state;
     char *file = in_directory("file"), *link = in_directory("link"), *pipe = in_directory("pipe");
     close(open(file, O_CREAT | O_WRONLY | O_CLOEXEC, 0600));
     assert_int_equal(symlink(file, link), 0);
@@ -166,12 +161,11 @@ static bool has_seccomp(void)
 #endif
 }
 
-static void can_only_compute(void **state)
+TEST(can_only_compute)
 {
     struct symbols_worker w;
     struct symbols_asked asked;
     char is[6], path[64];
-    (void)state;
     if (!has_seccomp())
         skip();
     assert_int_equal(symbols_worker_start(&w, NULL, try_all, NULL), 0);
@@ -194,9 +188,8 @@ static void can_only_compute(void **state)
 }
 
 /* Nobody's limits are raised. */
-static void limits_stay(void **state)
+TEST(limits_stay)
 {
-    (void)state;
 #ifdef SYMBOLS_SHADOWED
     skip();
 #else
@@ -231,11 +224,10 @@ static void spin_in_a_file(int fd, void *data)
     spin(fd, data);
 }
 
-static void takes_too_long(void **state)
+TEST(takes_too_long)
 {
     struct symbols_worker w;
     char byte;
-    (void)state;
     assert_int_equal(
         symbols_worker_start(&w, &(struct symbols_worker_options){.cpu_seconds = 1}, spin, NULL),
         0);
@@ -267,11 +259,10 @@ static const char *doubling(unsigned times)
     return name;
 }
 
-static void demangling(void **state)
+TEST(demangling)
 {
     char text[SYMBOLS_DEMANGLED_BYTES];
     struct symbols_demangler d = {.losses = 0};
-    (void)state;
     if (!symbols_demangle(&d, "_ZN3foo3barEi", text)) {
         symbols_demangler_end(&d);
         skip(); /* there is nobody who can */
@@ -353,9 +344,8 @@ static pid_t wait_for_reader(const char *pipe)
 }
 
 /* Debug information in a file of its own is found, where that is one; a pipe in its place is never opened. */
-static void split_debug_information(void **state)
+TEST(split_debug_information)
 {
-    (void)state;
     const char *source = in_directory("split.c"), *program = in_directory("split");
     FILE *f = fopen(source, "w");
     assert_non_null(f);
@@ -383,12 +373,4 @@ static void split_debug_information(void **state)
     assert_int_equal(waitpid(waits, NULL, 0), waits);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(only_regular_files), cmocka_unit_test(can_only_compute),
-        cmocka_unit_test(limits_stay),        cmocka_unit_test(takes_too_long),
-        cmocka_unit_test(demangling),         cmocka_unit_test(split_debug_information),
-    };
-    return cmocka_run_group_tests_name("confined", tests, begin, end);
-}
+RUN_TESTS(begin, end)

@@ -4,20 +4,16 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "record/control.h"
 #include "record/start.h"
+#include "test.h"
 #include <weft/weft.h>
 
 extern struct weft_record_control weft_record_control;
@@ -70,9 +66,8 @@ static bool is_there(const char *name)
     return there;
 }
 
-static void test_orders(void **state)
+TEST(test_orders)
 {
-    (void)state;
     struct weft_record_request r = request(1, WEFT_RECORD_CTL_ON, "a%p");
     assert_int_equal(ask(&r), 0);
     assert_non_null(weft_record_control.facts);
@@ -91,9 +86,8 @@ static void test_orders(void **state)
     assert_false(is_there("not used"));
 }
 
-static void test_nonsense(void **state)
+TEST(test_nonsense)
 {
-    (void)state;
     struct weft_record_request r = request(11, WEFT_RECORD_CTL_ON, "b");
     r.check ^= 1;
     assert_int_equal(ask(&r), 1); /* no answer */
@@ -152,9 +146,8 @@ static void *make_calls(void *count)
 }
 
 /* Any bytes at any moment, while threads record, are begun and ended. */
-static void test_torn(void **state)
+TEST(test_torn)
 {
-    (void)state;
 #ifdef __SANITIZE_THREAD__
     skip(); /* all of it is a race, as it is from another process */
 #endif
@@ -202,12 +195,11 @@ static int tear_down(void **state)
 }
 
 /* Memory instead of a file: only if it is large enough and stays so. */
-static void test_taken(void **state)
+TEST(test_taken)
 {
     struct weft_record_file f = {.map = NULL};
     const int fd = memfd_create("trace", MFD_CLOEXEC | MFD_ALLOW_SEALING),
               null = open("/dev/null", O_RDWR);
-    (void)state;
     assert_int_equal(ftruncate(fd, MIB), 0);
     assert_int_equal(weft_record_file_take(&f, -1, MIB), -EBADF);
     assert_int_equal(weft_record_file_take(&f, null, MIB), -EBADF);
@@ -227,13 +219,4 @@ static void test_taken(void **state)
     close(null);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_taken),
-        cmocka_unit_test(test_orders),
-        cmocka_unit_test(test_nonsense),
-        cmocka_unit_test(test_torn),
-    };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
-}
+RUN_TESTS(set_up, tear_down)

@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* Nobody is asked for debug information over the network: not for names, not for the tables that unwinding goes by. The
  * test is the server that would be asked. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <arpa/inet.h>
 #include <elfutils/libdwfl.h>
 #include <poll.h>
@@ -19,6 +14,7 @@
 
 #include "symbols/symbols.h"
 #include "symbols/unwind.h"
+#include "test.h"
 
 enum { PROCESS = 4242, FROM = 0x10000000, BYTES = 1 << 20 };
 
@@ -61,9 +57,8 @@ static bool asked(int patience_ms)
     return poll(&(struct pollfd){.fd = server, .events = POLLIN}, 1, patience_ms) == 1;
 }
 
-static void nobody_is_asked(void **state)
+TEST(nobody_is_asked)
 {
-    (void)state;
     if (access(bare, R_OK) < 0)
         skip(); /* there is no objcopy */
     struct weft_profile *p = weft_profile_new();
@@ -100,9 +95,8 @@ static void nobody_is_asked(void **state)
 }
 
 /* libdwfl by itself would. Otherwise what is above says nothing. */
-static void it_would_be(void **state)
+TEST(it_would_be)
 {
-    (void)state;
     if (access(bare, R_OK) < 0)
         skip();
     pid_t child = fork();
@@ -128,11 +122,4 @@ static void it_would_be(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nobody_is_asked),
-        cmocka_unit_test(it_would_be),
-    };
-    return cmocka_run_group_tests_name("debuginfod", tests, begin, end);
-}
+RUN_TESTS(begin, end)

@@ -235,16 +235,14 @@ static struct run race(bool early)
     "follows 'ACK' (promise 7), created by 'connect' for 'main', is missing; in the good run it "  \
     "was created at 40.005 ms.\n"
 
-static void inversion(void **state)
+TEST(inversion)
 {
-    (void)state;
     expect_one(race(false), race(true), RACE_PARTS RACE_CHANGES);
 }
 
 /* In another good run the same came too late and did no harm, so that is not why. */
-static void inversion_without_harm(void **state)
+TEST(inversion_without_harm)
 {
-    (void)state;
     struct run good[] = {race(false), race_with(true, true)};
     expect(good, 2, race(true),
            "parts In the good run 'ARP query' was fulfilled (at 40.003 ms); in the bad run it is "
@@ -252,9 +250,8 @@ static void inversion_without_harm(void **state)
            "response' (condition 5).\n" RACE_CHANGES);
 }
 
-static void inversion_places(void **state)
+TEST(inversion_places)
 {
-    (void)state;
     struct run good = race(false), bad = race(true);
     const struct weft_history *h = good.h;
     struct weft_diff d;
@@ -279,9 +276,8 @@ static void inversion_places(void **state)
 }
 
 /* The same run as its own counterpart, either of them. */
-static void nothing_differs(void **state)
+TEST(nothing_differs)
 {
-    (void)state;
     expect_one(race(false), race(false), "");
     expect_one(race(true), race(true), "");
     struct run goods[] = {race(false), race(true)};
@@ -326,9 +322,8 @@ static void expect_pairs(const char *const *a, unsigned as, const char *const *b
 
 #define LIST(...) (const char *const[]){__VA_ARGS__}, COUNT(((const char *const[]){__VA_ARGS__}))
 
-static void alignment(void **state)
+TEST(alignment)
 {
-    (void)state;
     expect_pairs(LIST("a", "b", "a", "c"), LIST("b", "a", "d", "a"), " 0-1 1-0 2-3");
     /* numbers are looked away from, but equal ones come first */
     expect_pairs(LIST("get 1", "get 2", "get 3"), LIST("get 3", "get 7", "get 8"), " 0-1 1-2 2-0");
@@ -341,9 +336,8 @@ static void alignment(void **state)
 }
 
 /* Where every promise has a name of its own, these are no sorts. */
-static void free_texts(void **state)
+TEST(free_texts)
 {
-    (void)state;
     struct run run[2];
     for (unsigned r = 0; r < 2; r++) {
         struct maker k;
@@ -381,9 +375,8 @@ static struct run ends(enum weft_trace_state state, struct weft_event how)
 
 #define NEVER ((struct weft_event){.time_ns = 0})
 
-static void endings(void **state)
+TEST(endings)
 {
-    (void)state;
     struct weft_event good = fulfills(MS(5), 2, 3);
     expect_one(ends(WEFT_TRACE_STOPPED, good), ends(WEFT_TRACE_STOPPED, good), "");
     expect_one(ends(WEFT_TRACE_STOPPED, good),
@@ -413,9 +406,8 @@ static void endings(void **state)
 }
 
 /* What one good run has as well is no difference. */
-static void several_good_runs(void **state)
+TEST(several_good_runs)
 {
-    (void)state;
     struct run good[] = {ends(WEFT_TRACE_STOPPED, fulfills(MS(5), 2, 3)),
                          ends(WEFT_TRACE_STOPPED, fails(MS(5), 2, 3, "busy"))};
     expect(good, 2, ends(WEFT_TRACE_STOPPED, fails(MS(5), 2, 3, "busy")), "");
@@ -439,9 +431,8 @@ static struct run cut_off(uint64_t t)
     return finish(&k, t);
 }
 
-static void shorter_runs(void **state)
+TEST(shorter_runs)
 {
-    (void)state;
     expect_one(cut_off(MS(110)), cut_off(MS(35)), "");
     expect_one(cut_off(MS(110)), cut_off(MS(72)), "");
     expect_one(cut_off(MS(35)), cut_off(MS(72)), "");
@@ -468,9 +459,8 @@ static struct run served(unsigned without)
 }
 
 /* The last request is pending in both runs, since they were killed; that excuses no other one. */
-static void one_of_many(void **state)
+TEST(one_of_many)
 {
-    (void)state;
     struct run good = served(99), bad = served(7);
     const char *wanted =
         "parts In the good run 'reply' was fulfilled (at 75 ms); in the bad run it is "
@@ -501,9 +491,8 @@ static struct run sleeper(bool killed)
     return finish(&k, MS(21));
 }
 
-static void asleep_at_the_end(void **state)
+TEST(asleep_at_the_end)
 {
-    (void)state;
     expect_one(sleeper(false), sleeper(true),
                "parts In the good run 'reply' was fulfilled (at 20 ms); in the bad run it is still "
                "pending when the trace ends.\n"
@@ -547,9 +536,8 @@ static struct run requests(unsigned count, unsigned without, const char *odd, bo
     return finish(&k, MS(10 * count));
 }
 
-static void missing_and_added(void **state)
+TEST(missing_and_added)
 {
-    (void)state;
     expect_one(requests(5, 99, NULL, true), requests(7, 99, NULL, true), "");
     /* now and then there is none */
     expect_one(requests(5, 2, NULL, true), requests(5, 3, NULL, true), "");
@@ -572,9 +560,8 @@ static void missing_and_added(void **state)
         "created at 30.001 ms.\n");
 }
 
-static void strangers(void **state)
+TEST(strangers)
 {
-    (void)state;
     struct run good = requests(5, 99, NULL, true), bad = race(false);
     compare(&good, 1, &bad);
     assert_true(strncmp(lines,
@@ -603,9 +590,8 @@ static struct run failure(bool waits)
     return finish(&k, MS(6));
 }
 
-static void unread_failure(void **state)
+TEST(unread_failure)
 {
-    (void)state;
     expect_one(failure(true), failure(true), "");
     expect_one(failure(false), failure(true), "");
     expect_one(
@@ -631,9 +617,8 @@ static struct run late_wait(bool waits)
     return finish(&k, MS(20));
 }
 
-static void extra_wait(void **state)
+TEST(extra_wait)
 {
-    (void)state;
     expect_one(
         late_wait(false), late_wait(true),
         "parts In the bad run 'worker' began to wait for 'filled' at 8.001 ms, when that had "
@@ -678,9 +663,8 @@ static struct run locks(bool at_once)
     return finish(&k, MS(20));
 }
 
-static void overtaken(void **state)
+TEST(overtaken)
 {
-    (void)state;
     struct run good = locks(false), bad = locks(true);
     const char *found = compare(&good, 1, &bad),
                *wanted =
@@ -714,9 +698,8 @@ static struct run signalled(bool comes)
     return finish(&k, MS(9));
 }
 
-static void no_signal(void **state)
+TEST(no_signal)
 {
-    (void)state;
     expect_one(
         signalled(true), signalled(false),
         "parts In the good run 'filled' was signalled at 4 ms, when 'worker' waited for it; in "
@@ -742,9 +725,8 @@ static struct run queries(uint64_t length, uint64_t vary, uint64_t longest)
     return finish(&k, MS(4000));
 }
 
-static void lengths(void **state)
+TEST(lengths)
 {
-    (void)state;
     expect_one(queries(MS(1), US(1), 0), queries(MS(4), US(1), 0),
                "takes 'query #': 4.02 ms instead of 1.02 ms (median of 40)\n");
     expect_one(queries(MS(4), US(1), 0), queries(MS(1), US(1), 0),
@@ -757,9 +739,8 @@ static void lengths(void **state)
                "ms)\n");
 }
 
-static void lengths_of_several(void **state)
+TEST(lengths_of_several)
 {
-    (void)state;
     struct run same[] = {queries(MS(1), US(1), 0), queries(MS(4), US(1), 0)};
     expect(same, 2, queries(MS(5), US(1), 0), "");
     struct run close[] = {queries(MS(1), US(1), 0), queries(US(1100), US(1), 0)};
@@ -784,9 +765,8 @@ static struct run running(unsigned times, uint64_t length)
     return finish(&k, MS(100));
 }
 
-static void runs(void **state)
+TEST(runs)
 {
-    (void)state;
     expect_one(running(10, US(1)), running(20, US(1)), "");
     expect_one(running(10, US(1)), running(500, US(1)),
                "runs 'poll' ran 500 times instead of 10\n");
@@ -841,9 +821,8 @@ static struct run any_run(void)
     return finish(&k, t);
 }
 
-static void by_chance(void **state)
+TEST(by_chance)
 {
-    (void)state;
     for (seed = 1; seed < 3000; seed += 7) {
         uint64_t was = seed;
         struct run r[3] = {any_run(), any_run(), any_run()};
@@ -860,9 +839,8 @@ static void by_chance(void **state)
 
 /* A program with mirage-profile's Lwt and with one that tells weft: other types, names that nobody has given, a promise that stands
  * for the loop, a lock, and a place in the queue of a condition. */
-static void old_and_new_lwt(void **state)
+TEST(old_and_new_lwt)
 {
-    (void)state;
     struct trace t = {.fd = -1};
     trace_begin(&t, 0);
     trace_add(&t, switches(0, 0));
@@ -944,9 +922,8 @@ static void expect_no_memory(struct run *good, struct run bad)
     leave(&bad);
 }
 
-static void no_memory(void **state)
+TEST(no_memory)
 {
-    (void)state;
     expect_no_memory((struct run[]){race(false), race(false)}, race(true));
     expect_no_memory((struct run[]){of_many_kinds(), of_many_kinds()}, of_many_kinds());
 }
@@ -957,9 +934,8 @@ static bool stop_at(void *data, double share)
     return --*(int *)data > 0;
 }
 
-static void canceled(void **state)
+TEST(canceled)
 {
-    (void)state;
     struct run good = race(false), bad = race(true);
     const struct weft_history *h = good.h;
     int rc = WEFT_E_CANCELED, steps = 1;
@@ -977,33 +953,4 @@ static void canceled(void **state)
     leave(&bad);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(inversion),
-        cmocka_unit_test(inversion_without_harm),
-        cmocka_unit_test(inversion_places),
-        cmocka_unit_test(nothing_differs),
-        cmocka_unit_test(alignment),
-        cmocka_unit_test(free_texts),
-        cmocka_unit_test(endings),
-        cmocka_unit_test(several_good_runs),
-        cmocka_unit_test(shorter_runs),
-        cmocka_unit_test(asleep_at_the_end),
-        cmocka_unit_test(missing_and_added),
-        cmocka_unit_test(strangers),
-        cmocka_unit_test(unread_failure),
-        cmocka_unit_test(extra_wait),
-        cmocka_unit_test(no_signal),
-        cmocka_unit_test(overtaken),
-        cmocka_unit_test(lengths),
-        cmocka_unit_test(lengths_of_several),
-        cmocka_unit_test(runs),
-        cmocka_unit_test(by_chance),
-        cmocka_unit_test(no_memory),
-        cmocka_unit_test(one_of_many),
-        cmocka_unit_test(canceled),
-        cmocka_unit_test(old_and_new_lwt),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

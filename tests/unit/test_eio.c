@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 /* read/eio.h: what Eio's events mean, as events of ours. A scene is told item by item; what each becomes is a word or two. */
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "read/eio.h"
+#include "test.h"
 
 #define OWN UINT64_C(1000000000000) /* from here on: what Eio has no number for */
 #define RINGS 2
@@ -91,9 +86,8 @@ static void end(struct scene *s)
 }
 
 /* What has no number is waited for under one of ours. */
-static void an_operation(void **state)
+TEST(an_operation)
 {
-    (void)state;
     struct scene s = begin();
     TELL(&s, "creates 1 own0 sleep, waits 1 own0, runs -", SUSPEND_FIBER, .text = "sleep");
     TELL(&s, "resolves - own0, read 1 own0", FIBER, .id = 1);
@@ -105,9 +99,8 @@ static void an_operation(void **state)
 }
 
 /* In a context that is cancelled, Eio raises at once what cancelled it, and writes nothing. */
-static void a_suspension_that_ends_at_once(void **state)
+TEST(a_suspension_that_ends_at_once)
 {
-    (void)state;
     struct scene s = begin();
     TELL(&s, "cancels 1 2", ERROR, .id = 2, .text = "Eio__core__Fiber.Not_first");
     TELL(&s, "creates 1 own0 sleep, waits 1 own0, runs -", SUSPEND_FIBER, .text = "sleep");
@@ -126,9 +119,8 @@ static void a_suspension_that_ends_at_once(void **state)
 }
 
 /* A fiber that is suspended may release a mutex, and the scheduler may say something. */
-static void what_is_said_meanwhile(void **state)
+TEST(what_is_said_meanwhile)
 {
-    (void)state;
     struct scene s = begin();
     TELL(&s, "creates 1 own0 read, waits 1 own0, runs -", SUSPEND_FIBER, .text = "readv");
     TELL(&s, "creates 1 own1 log, fulfills 1 own1", LOG, .text = "poll_add");
@@ -138,9 +130,8 @@ static void what_is_said_meanwhile(void **state)
 }
 
 /* A switch waits for its fibers, but for those that do nothing but sleep. */
-static void a_switch_and_its_fibers(void **state)
+TEST(a_switch_and_its_fibers)
 {
-    (void)state;
     struct scene s = begin();
     TELL(&s, "creates 1 3 fiber", CREATE_FIBER, .id = 3, .other = 2);
     TELL(&s, "runs 3", FIBER, .id = 3);
@@ -157,9 +148,8 @@ static void a_switch_and_its_fibers(void **state)
 }
 
 /* … also where it says so itself by asking for its idleness. */
-static void who_waits_for_a_switch(void **state)
+TEST(who_waits_for_a_switch)
 {
-    (void)state;
     struct scene s = begin();
     TELL(&s, "", TRY_GET, .id = 2);
     TELL(&s, "waits 1 2, runs -", SUSPEND_FIBER, .text = "Switch.await_idle");
@@ -169,9 +159,8 @@ static void who_waits_for_a_switch(void **state)
 }
 
 /* Of a switch in which only daemons are left Eio says that it failed. */
-static void how_contexts_end(void **state)
+TEST(how_contexts_end)
 {
-    (void)state;
     struct scene s = begin();
     TELL(&s, "cancels 1 2", ERROR, .id = 2, .text = "Stdlib.Exit");
     TELL(&s, "creates 1 3 protect", CREATE_CC, .id = 3, .kind = READ_EIO_PROTECT);
@@ -182,9 +171,8 @@ static void how_contexts_end(void **state)
 }
 
 /* Of what was created before the first event that is left, it is concluded what it is. */
-static void what_is_older_than_the_ring(void **state)
+TEST(what_is_older_than_the_ring)
 {
-    (void)state;
     struct scene s = begin();
     TELL(&s, "", GET, .id = 50);
     TELL(&s, "releases 1 50, notifies 1 50", PUT, .id = 50);
@@ -213,9 +201,8 @@ static void what_is_older_than_the_ring(void **state)
 
 /* A domain: who started it waits for its first fiber; the promise by which that would be cancelled is pending for long. A further
  * domain has the same ring. */
-static void domains(void **state)
+TEST(domains)
 {
-    (void)state;
     struct scene s = begin();
     for (uint64_t i = 0; i < 2; i++) {
         const uint64_t promise = 10 + i, context = 1024 + 10 * i, fiber = 1025 + 10 * i;
@@ -248,17 +235,4 @@ static void domains(void **state)
     end(&s);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_operation),
-        cmocka_unit_test(a_suspension_that_ends_at_once),
-        cmocka_unit_test(what_is_said_meanwhile),
-        cmocka_unit_test(a_switch_and_its_fibers),
-        cmocka_unit_test(who_waits_for_a_switch),
-        cmocka_unit_test(how_contexts_end),
-        cmocka_unit_test(what_is_older_than_the_ring),
-        cmocka_unit_test(domains),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

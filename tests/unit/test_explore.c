@@ -115,9 +115,8 @@ static double ruler(const struct weft_explorer *e, unsigned pane)
 
 /* ---- Times ---- */
 
-static void zooming_keeps_what_is_under_the_pointer(void **state)
+TEST(zooming_keeps_what_is_under_the_pointer)
 {
-    (void)state;
     struct weft_explorer *e = explorer(1);
     static const double xs[] = {8, 100, 333.25, 600, 1190};
     static const double notches[] = {-1, -7, 3, -0.25, 1.5, -20};
@@ -132,9 +131,8 @@ static void zooming_keeps_what_is_under_the_pointer(void **state)
     weft_explorer_free(e);
 }
 
-static void zooming_in_and_out_leads_back(void **state)
+TEST(zooming_in_and_out_leads_back)
 {
-    (void)state;
     struct weft_explorer *e = explorer(1);
     weft_explorer_go(e, "from=1000000&to=2000000");
     weft_explorer_draw(e);
@@ -149,9 +147,8 @@ static void zooming_in_and_out_leads_back(void **state)
     weft_explorer_free(e);
 }
 
-static void zooming_has_limits(void **state)
+TEST(zooming_has_limits)
 {
-    (void)state;
     struct weft_explorer *e = explorer(1);
     double all = e->pane[0].end;
     for (int i = 0; i < 200; i++)
@@ -167,9 +164,8 @@ static void zooming_has_limits(void **state)
     weft_explorer_free(e);
 }
 
-static void dragging_moves_with_the_pointer(void **state)
+TEST(dragging_moves_with_the_pointer)
 {
-    (void)state;
     struct weft_explorer *e = explorer(1);
     weft_explorer_go(e, "from=1000000&to=2000000");
     weft_explorer_draw(e);
@@ -189,9 +185,8 @@ static void dragging_moves_with_the_pointer(void **state)
     weft_explorer_free(e);
 }
 
-static void wheel_pans_with_shift_and_sideways(void **state)
+TEST(wheel_pans_with_shift_and_sideways)
 {
-    (void)state;
     struct weft_explorer *e = explorer(1);
     weft_explorer_go(e, "from=1000000&to=2000000");
     weft_explorer_draw(e);
@@ -208,9 +203,8 @@ static void wheel_pans_with_shift_and_sideways(void **state)
     weft_explorer_free(e);
 }
 
-static void pinching_zooms(void **state)
+TEST(pinching_zooms)
 {
-    (void)state;
     struct weft_explorer *e = explorer(1);
     weft_explorer_go(e, "from=1000000&to=2000000");
     weft_explorer_draw(e);
@@ -224,9 +218,8 @@ static void pinching_zooms(void **state)
 
 /* ---- Selecting ---- */
 
-static void click_selects_what_is_there(void **state)
+TEST(click_selects_what_is_there)
 {
-    (void)state;
     struct weft_explorer *e = explorer(1);
     weft_explorer_go(e, "from=500000&to=2500000");
     for (uint64_t id = 8; id < 18; id += 3) {
@@ -251,9 +244,8 @@ static void click_selects_what_is_there(void **state)
     weft_explorer_free(e);
 }
 
-static void selection_is_brought_into_view(void **state)
+TEST(selection_is_brought_into_view)
 {
-    (void)state;
     struct weft_explorer *e = explorer(1);
     weft_explorer_go(e, "from=100000&to=150000");
     weft_explorer_select(e, 0, by_id(e, 0, 20));
@@ -268,9 +260,8 @@ static void selection_is_brought_into_view(void **state)
     weft_explorer_free(e);
 }
 
-static void keys_walk_and_lead_back(void **state)
+TEST(keys_walk_and_lead_back)
 {
-    (void)state;
     struct weft_explorer *e = explorer(1);
     weft_explorer_select(e, 0, by_id(e, 0, 20));
     assert_true(weft_explorer_key(e, "c", 0));
@@ -298,9 +289,8 @@ static void keys_walk_and_lead_back(void **state)
     weft_explorer_free(e);
 }
 
-static void rows_can_be_walked(void **state)
+TEST(rows_can_be_walked)
 {
-    (void)state;
     struct weft_explorer *e = explorer(2);
     assert_true(weft_explorer_key(e, "j", 0)); /* something */
     assert_int_not_equal(selected(e, NULL), 0);
@@ -335,9 +325,8 @@ static bool has_heading(struct weft_explorer *e, const char *text)
     return false;
 }
 
-static void ruler_measures(void **state)
+TEST(ruler_measures)
 {
-    (void)state;
     struct weft_explorer *e = explorer(1);
     weft_explorer_go(e, "from=1000000&to=2000000");
     weft_explorer_draw(e);
@@ -367,9 +356,8 @@ static void ruler_measures(void **state)
     weft_explorer_free(e);
 }
 
-static void links_lead_somewhere(void **state)
+TEST(links_lead_somewhere)
 {
-    (void)state;
     struct weft_explorer *e = explorer(1);
     uint32_t count, followed = 0;
     weft_explorer_select(e, 0, by_id(e, 0, 20));
@@ -387,9 +375,8 @@ static void links_lead_somewhere(void **state)
     weft_explorer_free(e);
 }
 
-static void tips_say_what_is_there(void **state)
+TEST(tips_say_what_is_there)
 {
-    (void)state;
     struct weft_explorer *e = explorer(1);
     weft_explorer_go(e, "from=500000&to=2500000");
     double x, y;
@@ -411,9 +398,8 @@ static void tips_say_what_is_there(void **state)
 
 /* ---- The legend, arrows, the path ---- */
 
-static void the_legend_is_a_set_of_switches(void **state)
+TEST(the_legend_is_a_set_of_switches)
 {
-    (void)state;
     struct weft_explorer *e = explorer(1);
     const char *text;
     bool shown;
@@ -456,9 +442,8 @@ static void the_legend_is_a_set_of_switches(void **state)
 }
 
 /* Each kind that can be switched off and was there is not drawn any more, and nothing else is missing. */
-static void each_switch_hides_its_kind(void **state)
+TEST(each_switch_hides_its_kind)
 {
-    (void)state;
     struct weft_explorer *e = explorer(1);
     struct weft_kind_seen all[WEFT_KINDS];
     weft_explorer_go(e, "from=500000&to=900000&select=5");
@@ -478,9 +463,8 @@ static void each_switch_hides_its_kind(void **state)
     weft_explorer_free(e);
 }
 
-static void arrows_say_what_they_mean(void **state)
+TEST(arrows_say_what_they_mean)
 {
-    (void)state;
     struct weft_explorer *e = explorer(1);
     unsigned reads = 0, waits = 0;
     weft_explorer_go(e, "from=500000&to=900000");
@@ -512,9 +496,8 @@ static void arrows_say_what_they_mean(void **state)
     weft_explorer_free(e);
 }
 
-static void the_path_is_shown_when_asked_for(void **state)
+TEST(the_path_is_shown_when_asked_for)
 {
-    (void)state;
     struct weft_explorer *e = explorer(1);
     assert_int_equal(weft_explorer_analyse(e), 0);
     weft_explorer_go(e, "");
@@ -535,9 +518,8 @@ static void the_path_is_shown_when_asked_for(void **state)
 }
 
 /* Of what still waits when the trace ends, all is seen. */
-static void what_waits_is_shown_to_the_end(void **state)
+TEST(what_waits_is_shown_to_the_end)
 {
-    (void)state;
     struct weft_explorer *e = explorer(1);
     const uint32_t waits = by_id(e, 0, PROMISES - 5);
     assert_int_equal(e->pane[0].model->promise[waits].outcome, WEFT_PENDING);
@@ -551,9 +533,8 @@ static void what_waits_is_shown_to_the_end(void **state)
 
 /* ---- Several traces ---- */
 
-static void panes_are_linked_or_free(void **state)
+TEST(panes_are_linked_or_free)
 {
-    (void)state;
     struct weft_explorer *e = explorer(2);
     assert_int_equal(e->pane[0].height_px + e->pane[1].height_px + e->legend_px, HEIGHT);
     weft_explorer_scroll(e, 400, 100, 0, -3, 0);
@@ -606,9 +587,8 @@ static void assert_is_whole(const struct weft_explorer *e, unsigned pane)
 }
 
 /* Of a short trace beside a long one that began earlier, all is seen when the axes are freed. */
-static void freed_axes_show_each_trace(void **state)
+TEST(freed_axes_show_each_trace)
 {
-    (void)state;
     struct weft_explorer *e = explorer(1);
     struct weft_model *m = make_model(PROMISES / 10);
     struct weft_scene *s;
@@ -668,9 +648,8 @@ static const char *fact(struct weft_explorer *e, const char *name)
     return "";
 }
 
-static void the_same_moment_is_at_the_same_place(void **state)
+TEST(the_same_moment_is_at_the_same_place)
 {
-    (void)state;
     struct weft_explorer *e = explorer(0);
     weft_explorer_resize(e, WIDTH, 4 * 250);
     add_at(e, 0);
@@ -716,9 +695,8 @@ static void the_same_moment_is_at_the_same_place(void **state)
     weft_explorer_free(e);
 }
 
-static void reading_again_keeps_the_clock(void **state)
+TEST(reading_again_keeps_the_clock)
 {
-    (void)state;
     struct weft_explorer *e = explorer(0);
     add_at(e, 0);
     add_at(e, 1500000);
@@ -736,9 +714,8 @@ static void reading_again_keeps_the_clock(void **state)
 }
 
 /* The calendar is our own. */
-static void dates_are_right(void **state)
+TEST(dates_are_right)
 {
-    (void)state;
     static const int64_t seconds[] = {0,         951782399,  951782400,  951868800,  978307199,
                                       978307200, 1709164800, 1709251200, 4107542399, 4107542400};
     for (size_t i = 0; i < COUNT(seconds) + 800; i++) {
@@ -759,9 +736,8 @@ static void dates_are_right(void **state)
     }
 }
 
-static void more_panes_than_fit(void **state)
+TEST(more_panes_than_fit)
 {
-    (void)state;
     struct weft_explorer *e = explorer(8);
     const int least = WEFT_PICTURE_MIN_PX, seen = weft_explorer_panes_seen(e);
     assert_true(seen < HEIGHT); /* the legend is below them */
@@ -806,9 +782,8 @@ static void more_panes_than_fit(void **state)
     weft_explorer_free(e);
 }
 
-static void there_is_a_limit(void **state)
+TEST(there_is_a_limit)
 {
-    (void)state;
     struct weft_explorer *e = explorer(WEFT_PANES_MAX);
     struct weft_model *m = make_model(3);
     struct weft_scene *s;
@@ -831,9 +806,8 @@ static const char *order(const struct weft_explorer *e)
     return text;
 }
 
-static void panes_are_moved_and_closed(void **state)
+TEST(panes_are_moved_and_closed)
 {
-    (void)state;
     struct weft_explorer *e = explorer(3);
     weft_explorer_select(e, 1, by_id(e, 1, 9));
     assert_true(weft_explorer_key(e, "PageUp", WEFT_ALT));
@@ -890,9 +864,8 @@ static void panes_are_moved_and_closed(void **state)
     weft_explorer_free(e);
 }
 
-static void a_trace_is_shown_twice(void **state)
+TEST(a_trace_is_shown_twice)
 {
-    (void)state;
     struct weft_explorer *e = explorer(1);
     assert_true(weft_explorer_key(e, "D", WEFT_SHIFT));
     assert_string_equal(order(e), "1,1");
@@ -955,9 +928,8 @@ static const char *notes(struct weft_explorer *e)
     return text;
 }
 
-static void notes_are_written_and_changed(void **state)
+TEST(notes_are_written_and_changed)
 {
-    (void)state;
     struct weft_explorer *e = explorer(2);
     weft_explorer_select(e, 1, by_id(e, 1, 9));
     assert_memory_equal(weft_explorer_note_place(e), "#9 ", 3);
@@ -1013,9 +985,8 @@ static void notes_are_written_and_changed(void **state)
     weft_explorer_free(e);
 }
 
-static void notes_are_drawn(void **state)
+TEST(notes_are_drawn)
 {
-    (void)state;
     struct weft_explorer *e = explorer(1);
     double x, y;
     find(e, 0, 9, &x, &y);
@@ -1041,9 +1012,8 @@ static void notes_are_drawn(void **state)
     weft_explorer_free(e);
 }
 
-static void kept_notes_are_checked(void **state)
+TEST(kept_notes_are_checked)
 {
-    (void)state;
     static const char *const wrong[] = {"",
                                         "x",
                                         "t",
@@ -1099,9 +1069,8 @@ static void kept_notes_are_checked(void **state)
 
 /* ---- Comparing ---- */
 
-static void two_are_compared(void **state)
+TEST(two_are_compared)
 {
-    (void)state;
     struct weft_explorer *e = explorer(2);
     assert_false(weft_explorer_key(e, "V", WEFT_SHIFT)); /* nothing to keep */
     weft_explorer_select(e, 0, by_id(e, 0, 9));
@@ -1144,9 +1113,8 @@ static void two_are_compared(void **state)
 
 /* ---- Searching ---- */
 
-static void search_goes_through_all(void **state)
+TEST(search_goes_through_all)
 {
-    (void)state;
     struct weft_explorer *e = explorer(2);
     assert_string_equal(weft_explorer_found(e), "");
     weft_explorer_search(e, "special");
@@ -1182,9 +1150,8 @@ static void search_goes_through_all(void **state)
     weft_explorer_free(e);
 }
 
-static void search_begins_at_the_left_edge(void **state)
+TEST(search_begins_at_the_left_edge)
 {
-    (void)state;
     struct weft_explorer *e = explorer(1);
     weft_explorer_search(e, "special");
     while (weft_explorer_work(e))
@@ -1217,9 +1184,8 @@ static void expect_place(const char *place, const char *wanted, bool sound)
     weft_explorer_free(e);
 }
 
-static void places_are_what_they_say(void **state)
+TEST(places_are_what_they_say)
 {
-    (void)state;
     expect_place("", "from=0&to=4000010", true);
     expect_place("from=1000&to=2000000", "from=1000&to=2000000", true);
     expect_place("from=1000&to=2000000&select=7", "from=1000&to=2000000&select=7", true);
@@ -1235,9 +1201,8 @@ static void places_are_what_they_say(void **state)
     expect_place("newer=1&from=5", "from=5&to=4000010", true);
 }
 
-static void places_may_be_nonsense(void **state)
+TEST(places_may_be_nonsense)
 {
-    (void)state;
     static const char *const odd[] = {
         "from=x",
         "from=5&to=5",
@@ -1285,9 +1250,8 @@ static void places_may_be_nonsense(void **state)
 }
 
 /* The same place and size: the same picture, to the last byte. */
-static void places_lead_to_the_same_picture(void **state)
+TEST(places_lead_to_the_same_picture)
 {
-    (void)state;
     struct weft_explorer *a = explorer(2), *b = explorer(2);
     weft_explorer_scroll(a, 450, 150, 0, -6.5, 0);
     weft_explorer_press(a, 450, 150, 1, 0);
@@ -1307,9 +1271,8 @@ static void places_lead_to_the_same_picture(void **state)
 
 /* ---- Reading again ---- */
 
-static void reading_again_keeps_the_place(void **state)
+TEST(reading_again_keeps_the_place)
 {
-    (void)state;
     struct weft_explorer *e = explorer(1);
     struct weft_model *m;
     struct weft_scene *s;
@@ -1342,9 +1305,8 @@ static void reading_again_keeps_the_place(void **state)
     weft_explorer_free(e);
 }
 
-static void counters_can_be_switched(void **state)
+TEST(counters_can_be_switched)
 {
-    (void)state;
     struct weft_explorer *e = explorer(1);
     bool shown;
     assert_int_equal(weft_explorer_counters(e), 2);
@@ -1364,9 +1326,8 @@ static void counters_can_be_switched(void **state)
     weft_explorer_free(e);
 }
 
-static void changes_are_told_once(void **state)
+TEST(changes_are_told_once)
 {
-    (void)state;
     struct weft_explorer *e = explorer(1);
     assert_true(weft_explorer_changed(e) != 0);
     assert_int_equal(weft_explorer_changed(e), 0);
@@ -1409,9 +1370,8 @@ static void try_everything(struct weft_explorer *e)
     weft_explorer_leave(e);
 }
 
-static void nothing_to_show(void **state)
+TEST(nothing_to_show)
 {
-    (void)state;
     struct weft_explorer *e = explorer(0);
     const struct weft_drawlist *list = weft_explorer_draw(e);
     assert_int_equal(list->width, WIDTH * WEFT_PX);
@@ -1422,9 +1382,8 @@ static void nothing_to_show(void **state)
     weft_explorer_free(e);
 }
 
-static void an_empty_trace(void **state)
+TEST(an_empty_trace)
 {
-    (void)state;
     struct weft_explorer *e = explorer(0);
     add(e, 0);
     assert_non_null(weft_explorer_draw(e));
@@ -1435,9 +1394,8 @@ static void an_empty_trace(void **state)
 
 /* ---- Keys ---- */
 
-static void no_key_means_two_things(void **state)
+TEST(no_key_means_two_things)
 {
-    (void)state;
     char all[WEFT_COMMANDS * 2][24];
     unsigned count = 0;
     for (unsigned i = 0; i < WEFT_COMMANDS; i++) {
@@ -1468,9 +1426,8 @@ static void no_key_means_two_things(void **state)
     assert_int_equal(weft_command_of_key("averyveryverylongnameofakey", 0), WEFT_COMMANDS);
 }
 
-static void commands_are_found_by_words(void **state)
+TEST(commands_are_found_by_words)
 {
-    (void)state;
     enum weft_command found[WEFT_COMMANDS];
     assert_int_equal(weft_command_find("", found), WEFT_COMMANDS);
     for (unsigned i = 0; i < WEFT_COMMANDS; i++)
@@ -1489,9 +1446,8 @@ static void commands_are_found_by_words(void **state)
 
 /* ---- Undo ---- */
 
-static void many_small_moves_are_one_step(void **state)
+TEST(many_small_moves_are_one_step)
 {
-    (void)state;
     struct weft_explorer *e = explorer(1);
     weft_explorer_go(e, "from=500000&to=2500000");
     weft_explorer_draw(e);
@@ -1526,9 +1482,8 @@ static void many_small_moves_are_one_step(void **state)
     weft_explorer_free(e);
 }
 
-static void a_drag_is_a_step_and_back_passes_over_it(void **state)
+TEST(a_drag_is_a_step_and_back_passes_over_it)
 {
-    (void)state;
     struct weft_explorer *e = explorer(1);
     weft_explorer_select(e, 0, by_id(e, 0, 20));
     assert_true(weft_explorer_key(e, "c", 0));
@@ -1556,9 +1511,8 @@ static void a_drag_is_a_step_and_back_passes_over_it(void **state)
 }
 
 /* What cannot be seen to move is no step: nobody would know what was undone. */
-static void what_does_not_move_is_no_step(void **state)
+TEST(what_does_not_move_is_no_step)
 {
-    (void)state;
     struct weft_explorer *e = explorer(1);
     weft_explorer_draw(e);
     weft_explorer_scroll(e, 300, 300, 0, 100, 0);
@@ -1572,9 +1526,8 @@ static void what_does_not_move_is_no_step(void **state)
     weft_explorer_free(e);
 }
 
-static void wasd_moves_around_the_pointer(void **state)
+TEST(wasd_moves_around_the_pointer)
 {
-    (void)state;
     struct weft_explorer *e = explorer(1);
     weft_explorer_go(e, "from=1000000&to=2000000");
     weft_explorer_draw(e);
@@ -1606,9 +1559,8 @@ static void wasd_moves_around_the_pointer(void **state)
 /* ---- Why nothing happened ---- */
 
 /* Each command either changes something or says why it does not. */
-static void what_does_nothing_says_why(void **state)
+TEST(what_does_nothing_says_why)
 {
-    (void)state;
     for (unsigned panes = 0; panes < 3; panes++) {
         struct weft_explorer *e = explorer(panes);
         weft_explorer_draw(e);
@@ -1685,16 +1637,14 @@ static struct weft_model *many(void)
     return make_model(PROMISES);
 }
 
-static void no_memory(void **state)
+TEST(no_memory)
 {
-    (void)state;
     try_sessions(many, session);
 }
 
 /* Groups have rows of their own; what is closed is one lane, what is hidden is counted. */
-static void groups_have_rows_of_their_own(void **state)
+TEST(groups_have_rows_of_their_own)
 {
-    (void)state;
     struct weft_explorer *e = explorer(1);
     const struct explore_pane *p = &e->pane[0];
     const uint32_t rows = p->scene->l->rows;
@@ -1733,9 +1683,8 @@ static void groups_have_rows_of_their_own(void **state)
 }
 
 /* Where the name of a group is, no other name is. */
-static void names_stay_beside_those_of_groups(void **state)
+TEST(names_stay_beside_those_of_groups)
 {
-    (void)state;
     struct weft_explorer *e = explorer(1);
     const struct explore_pane *p = &e->pane[0];
     unsigned names = 0, heads = 0;
@@ -1762,9 +1711,8 @@ static void names_stay_beside_those_of_groups(void **state)
     weft_explorer_free(e);
 }
 
-static void keys_group_hide_and_pin(void **state)
+TEST(keys_group_hide_and_pin)
 {
-    (void)state;
     struct weft_explorer *e = explorer(1);
     const struct explore_pane *p = &e->pane[0];
     assert_false(weft_explorer_key(e, "H", 0)); /* nothing is hidden */
@@ -1790,9 +1738,8 @@ static void keys_group_hide_and_pin(void **state)
 }
 
 /* Each of these is a step that can be undone and done again: the place, which says how things are grouped, is the same then. */
-static void grouping_and_hiding_can_be_undone(void **state)
+TEST(grouping_and_hiding_can_be_undone)
 {
-    (void)state;
     static const char *const keys[] = {"g", "x", "G", "h", "H", "g"};
     enum { STEPS = COUNT(keys) + 1 };
     struct weft_explorer *e = explorer(1);
@@ -1822,9 +1769,8 @@ static void grouping_and_hiding_can_be_undone(void **state)
 }
 
 /* With rows at a readable height, the wheel with Alt moves over all of them, and by no more than it says. */
-static void readable_rows_scroll(void **state)
+TEST(readable_rows_scroll)
 {
-    (void)state;
     struct weft_explorer *e = explorer(1);
     const struct explore_pane *p = &e->pane[0];
     weft_explorer_resize(e, WIDTH, 260);
@@ -1869,9 +1815,8 @@ static int32_t y_of(const struct weft_explorer *e, uint32_t row)
 
 /* After one notch of the wheel, a row of a picture on a screen goes the same way as one at rest, a part in each frame, and
  * ends at the same place. A saved picture has it there at once. */
-static void rows_glide(void **state)
+TEST(rows_glide)
 {
-    (void)state;
     enum { FRAME = 16000000 };
     struct weft_explorer *e = explorer(1), *rested = explorer(1);
     const uint32_t rows = e->pane[0].scene->l->rows;
@@ -1931,64 +1876,4 @@ static void rows_glide(void **state)
     weft_explorer_free(rested);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(groups_have_rows_of_their_own),
-        cmocka_unit_test(names_stay_beside_those_of_groups),
-        cmocka_unit_test(keys_group_hide_and_pin),
-        cmocka_unit_test(grouping_and_hiding_can_be_undone),
-        cmocka_unit_test(readable_rows_scroll),
-        cmocka_unit_test(rows_glide),
-        cmocka_unit_test(zooming_keeps_what_is_under_the_pointer),
-        cmocka_unit_test(zooming_in_and_out_leads_back),
-        cmocka_unit_test(zooming_has_limits),
-        cmocka_unit_test(dragging_moves_with_the_pointer),
-        cmocka_unit_test(wheel_pans_with_shift_and_sideways),
-        cmocka_unit_test(pinching_zooms),
-        cmocka_unit_test(click_selects_what_is_there),
-        cmocka_unit_test(selection_is_brought_into_view),
-        cmocka_unit_test(keys_walk_and_lead_back),
-        cmocka_unit_test(rows_can_be_walked),
-        cmocka_unit_test(ruler_measures),
-        cmocka_unit_test(links_lead_somewhere),
-        cmocka_unit_test(tips_say_what_is_there),
-        cmocka_unit_test(the_legend_is_a_set_of_switches),
-        cmocka_unit_test(each_switch_hides_its_kind),
-        cmocka_unit_test(arrows_say_what_they_mean),
-        cmocka_unit_test(the_path_is_shown_when_asked_for),
-        cmocka_unit_test(what_waits_is_shown_to_the_end),
-        cmocka_unit_test(panes_are_linked_or_free),
-        cmocka_unit_test(freed_axes_show_each_trace),
-        cmocka_unit_test(the_same_moment_is_at_the_same_place),
-        cmocka_unit_test(reading_again_keeps_the_clock),
-        cmocka_unit_test(dates_are_right),
-        cmocka_unit_test(more_panes_than_fit),
-        cmocka_unit_test(there_is_a_limit),
-        cmocka_unit_test(panes_are_moved_and_closed),
-        cmocka_unit_test(a_trace_is_shown_twice),
-        cmocka_unit_test(notes_are_written_and_changed),
-        cmocka_unit_test(notes_are_drawn),
-        cmocka_unit_test(kept_notes_are_checked),
-        cmocka_unit_test(two_are_compared),
-        cmocka_unit_test(search_goes_through_all),
-        cmocka_unit_test(search_begins_at_the_left_edge),
-        cmocka_unit_test(places_are_what_they_say),
-        cmocka_unit_test(places_may_be_nonsense),
-        cmocka_unit_test(places_lead_to_the_same_picture),
-        cmocka_unit_test(reading_again_keeps_the_place),
-        cmocka_unit_test(counters_can_be_switched),
-        cmocka_unit_test(changes_are_told_once),
-        cmocka_unit_test(nothing_to_show),
-        cmocka_unit_test(an_empty_trace),
-        cmocka_unit_test(no_key_means_two_things),
-        cmocka_unit_test(commands_are_found_by_words),
-        cmocka_unit_test(many_small_moves_are_one_step),
-        cmocka_unit_test(a_drag_is_a_step_and_back_passes_over_it),
-        cmocka_unit_test(what_does_not_move_is_no_step),
-        cmocka_unit_test(wasd_moves_around_the_pointer),
-        cmocka_unit_test(what_does_nothing_says_why),
-        cmocka_unit_test(no_memory),
-    };
-    return cmocka_run_group_tests_name("explore", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

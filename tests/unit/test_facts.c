@@ -137,9 +137,8 @@ static uint64_t id_of(const struct subject *x, uint32_t promise)
 
 /* ---- Promises ---- */
 
-static void waits_and_resolution(void **state)
+TEST(waits_and_resolution)
 {
-    (void)state;
     struct subject x =
         BUILD(creates(MS(1), LOOP, 1, TASK), label(MS(1), 1, "request"), switches(MS(1), 1),
               creates(MS(2), 1, 2, WAIT), label(MS(2), 2, "reply"), creates(MS(2), 1, 3, WAIT),
@@ -192,9 +191,8 @@ static void waits_and_resolution(void **state)
     leave(&x);
 }
 
-static void waits_end_in_many_ways(void **state)
+TEST(waits_end_in_many_ways)
 {
-    (void)state;
     struct subject x =
         BUILD(creates(0, LOOP, 1, TASK), creates(0, LOOP, 2, CONDITION), creates(0, LOOP, 3, WAIT),
               creates(0, LOOP, 4, WAIT), creates(0, LOOP, 5, TASK), creates(0, LOOP, 6, WAIT),
@@ -260,9 +258,8 @@ static struct weft_event any_event(uint64_t now)
 }
 
 /* The panel, the story of weft explain and weft stats say the same of each promise. */
-static void all_say_the_same(void **state)
+TEST(all_say_the_same)
 {
-    (void)state;
     for (uint64_t seed = 1; seed <= 200; seed++) {
         struct trace t = {.fd = -1};
         uint64_t now = MS(1);
@@ -325,9 +322,8 @@ static void all_say_the_same(void **state)
 
 /* A request waits for what the loop brings after it was blocked: the path, the story, the panel and the statistics give that
  * time to the same. */
-static void all_say_what_was_blocked(void **state)
+TEST(all_say_what_was_blocked)
 {
-    (void)state;
     struct subject x =
         BUILD(creates(0, LOOP, 1, TASK), switches(0, 1), creates(MS(1), 1, 2, WAIT),
               label(MS(1), 2, "db"), try_read(MS(1), 1, 2), switches(MS(1), LOOP),
@@ -369,9 +365,8 @@ static void all_say_what_was_blocked(void **state)
     leave(&x);
 }
 
-static void failures_and_marks(void **state)
+TEST(failures_and_marks)
 {
-    (void)state;
     struct subject x = BUILD(
         creates(0, LOOP, 1, TASK), creates(0, 1, 2, TRY), label(0, 1, "__should_resolve"),
         fails(MS(2), 1, 2, "Not\x01 found\xff"), reads(MS(5), 7, 2), creates(MS(9), 1, 3, TASK));
@@ -386,9 +381,8 @@ static void failures_and_marks(void **state)
 }
 
 /* A bind is shown from when it is woken. */
-static void simplified(void **state)
+TEST(simplified)
 {
-    (void)state;
     struct subject x =
         BUILD(creates(0, LOOP, 1, TASK), creates(0, LOOP, 2, WAIT), creates(0, 1, 3, BIND),
               fulfills(MS(5), LOOP, 2), reads(MS(5), 3, 2), fulfills(MS(6), 3, 3));
@@ -402,9 +396,8 @@ static void simplified(void **state)
     leave(&x);
 }
 
-static void lists_are_bounded(void **state)
+TEST(lists_are_bounded)
 {
-    (void)state;
     struct trace t = {.fd = -1};
     char text[300];
     trace_begin(&t, 0);
@@ -438,9 +431,8 @@ static void lists_are_bounded(void **state)
 }
 
 /* What only weft's own traces have: place, notifications, marks; a counter's change is no label there. */
-static void own_trace(void **state)
+TEST(own_trace)
 {
-    (void)state;
     struct trace t = {.fd = -1};
     struct strings s = {.used = 0};
     uint32_t file = strings_text(&s, "src/arp.c");
@@ -484,9 +476,8 @@ static void own_trace(void **state)
 #define TRACE_A "4bf92f3577b34da6a3ce929d0e0e4736"
 #define TRACE_B "0af7651916cd43dd8448eb211c80319c"
 
-static void spans(void **state)
+TEST(spans)
 {
-    (void)state;
     struct trace t = {.fd = -1};
     struct strings s = {.used = 0};
     uint32_t task = strings_site(&s, strings_text(&s, "task"), 0, 0, 0);
@@ -510,9 +501,8 @@ static void spans(void **state)
     leave(&x);
 }
 
-static void what_is_held(void **state)
+TEST(what_is_held)
 {
-    (void)state;
     struct trace t = {.fd = -1};
     struct strings s = {.used = 0};
     uint32_t task = strings_site(&s, strings_text(&s, "task"), strings_text(&s, "importer"), 0, 0);
@@ -538,9 +528,8 @@ static void what_is_held(void **state)
 
 /* ---- Traces ---- */
 
-static void a_hanging_trace(void **state)
+TEST(a_hanging_trace)
 {
-    (void)state;
     struct subject x =
         BUILD(creates(0, LOOP, 1, TASK), label(0, 1, "connect"), label(0, 1, "__should_resolve"),
               creates(0, 1, 2, TASK), creates(0, 2, 3, CONDITION), label(0, 3, "response"),
@@ -586,9 +575,8 @@ static void found_nothing(struct subject *x, struct weft_analysis *a)
 }
 
 /* Before anything else, and no all-clear. */
-static void what_is_missing(void **state)
+TEST(what_is_missing)
 {
-    (void)state;
     struct trace t = {.fd = -1};
     struct weft_analysis a;
     facts_packet(&t,
@@ -633,9 +621,8 @@ static void what_is_missing(void **state)
     }
 }
 
-static void an_empty_trace(void **state)
+TEST(an_empty_trace)
 {
-    (void)state;
     struct subject x = BUILD(gc(10, 1));
     static struct explore_visible v;
     assert_int_equal(explore_facts_of_trace(&x.f, x.s, NULL), 0);
@@ -651,9 +638,8 @@ static void an_empty_trace(void **state)
 
 /* ---- Ranges ---- */
 
-static void a_range(void **state)
+TEST(a_range)
 {
-    (void)state;
     struct subject x =
         BUILD(creates(0, LOOP, 1, TASK), switches(0, 1), creates(MS(1), 1, 2, WAIT),
               switches(MS(2), LOOP), switches(MS(6), 1), fails(MS(7), 1, 2, "x"), gc(MS(8), MS(1)),
@@ -686,9 +672,8 @@ static void a_range(void **state)
 }
 
 /* A loop that sleeps, a worker that never says when it does, and a thread that is a promise itself. */
-static void who_runs(void **state)
+TEST(who_runs)
 {
-    (void)state;
     struct trace t = {.fd = -1};
     struct strings s = {.used = 0};
     const uint32_t site[] = {strings_site(&s, strings_text(&s, "task"), 0, 0, 0),
@@ -753,9 +738,8 @@ static uint64_t random_of(uint64_t *seed)
 }
 
 /* Thousands of promises of all lengths: summaries say what counting says. */
-static void ranges_as_counted(void **state)
+TEST(ranges_as_counted)
 {
-    (void)state;
     struct trace t = {.fd = -1};
     uint64_t seed = 1, now = 0, n = 20000, other_kinds = 0;
     trace_begin(&t, 0);
@@ -823,9 +807,8 @@ static void ranges_as_counted(void **state)
 
 /* ---- The list of what is seen ---- */
 
-static void the_longest_are_listed(void **state)
+TEST(the_longest_are_listed)
 {
-    (void)state;
     struct trace t = {.fd = -1};
     uint64_t seed = 7, now = 0;
     trace_begin(&t, 0);
@@ -941,9 +924,8 @@ static void check_searches(const struct subject *x)
     }
 }
 
-static void real_traces(void **state)
+TEST(real_traces)
 {
-    (void)state;
     static const char *const names[] = {"net", "all-events", "ring-wrapped"};
     for (size_t i = 0; i < COUNT(names); i++) {
         char path[600];
@@ -983,27 +965,4 @@ static void real_traces(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(waits_and_resolution),
-        cmocka_unit_test(waits_end_in_many_ways),
-        cmocka_unit_test(all_say_the_same),
-        cmocka_unit_test(all_say_what_was_blocked),
-        cmocka_unit_test(failures_and_marks),
-        cmocka_unit_test(simplified),
-        cmocka_unit_test(lists_are_bounded),
-        cmocka_unit_test(own_trace),
-        cmocka_unit_test(spans),
-        cmocka_unit_test(what_is_held),
-        cmocka_unit_test(a_hanging_trace),
-        cmocka_unit_test(what_is_missing),
-        cmocka_unit_test(an_empty_trace),
-        cmocka_unit_test(a_range),
-        cmocka_unit_test(who_runs),
-        cmocka_unit_test(ranges_as_counted),
-        cmocka_unit_test(the_longest_are_listed),
-        cmocka_unit_test(real_traces),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -167,9 +167,8 @@ static int64_t start_of(const struct weft_explorer *e, uint64_t id)
 
 /* ---- Findings ---- */
 
-static void findings_come_first(void **state)
+TEST(findings_come_first)
 {
-    (void)state;
     struct weft_explorer *e = explorer(1, false);
     assert_null(strstr(facts(e), "Findings"));
     weft_explorer_analysing(e, 0);
@@ -184,9 +183,8 @@ static void findings_come_first(void **state)
     weft_explorer_free(e);
 }
 
-static void nothing_found_is_said(void **state)
+TEST(nothing_found_is_said)
 {
-    (void)state;
     struct weft_explorer *e = explorer(1, false);
     struct weft_analysis *a = calloc(1, sizeof *a);
     assert_int_equal(weft_history_new(&a->history, e->pane[0].model, NULL, NULL), 0);
@@ -198,9 +196,8 @@ static void nothing_found_is_said(void **state)
 }
 
 /* If nothing is likely, what is possible is shown, as weft explain does: it is no all-clear. */
-static void only_possible(void **state)
+TEST(only_possible)
 {
-    (void)state;
     struct weft_explorer *e = explorer(1, false);
     struct weft_analysis *a = analysis(e->pane[0].model);
     for (uint32_t i = 0; i < a->findings.count; i++)
@@ -216,9 +213,8 @@ static void only_possible(void **state)
     weft_explorer_free(e);
 }
 
-static void keys_walk_through_findings(void **state)
+TEST(keys_walk_through_findings)
 {
-    (void)state;
     struct weft_explorer *e = explorer(1, true);
     assert_true(weft_explorer_key(e, "e", 0));
     assert_int_equal(selected(e), 20);
@@ -252,9 +248,8 @@ static void keys_walk_through_findings(void **state)
     weft_explorer_free(e);
 }
 
-static void links_lead_to_findings_and_evidence(void **state)
+TEST(links_lead_to_findings_and_evidence)
 {
-    (void)state;
     struct weft_explorer *e = explorer(1, true);
     follow(e, "Everything waits for");
     assert_true(has_place(e, "finding=2"));
@@ -271,9 +266,8 @@ static void links_lead_to_findings_and_evidence(void **state)
     weft_explorer_free(e);
 }
 
-static void a_place_leads_to_a_finding(void **state)
+TEST(a_place_leads_to_a_finding)
 {
-    (void)state;
     struct weft_explorer *e = explorer(1, true), *other = explorer(1, false);
     weft_explorer_show_finding(e, 0, 2);
     char place[1000];
@@ -309,9 +303,8 @@ static void a_place_leads_to_a_finding(void **state)
     weft_explorer_free(other);
 }
 
-static void a_trace_read_again_keeps_the_finding(void **state)
+TEST(a_trace_read_again_keeps_the_finding)
 {
-    (void)state;
     struct weft_explorer *e = explorer(1, true);
     weft_explorer_show_finding(e, 0, 2);
     struct weft_model *m = make_model(0);
@@ -336,9 +329,8 @@ static void a_trace_read_again_keeps_the_finding(void **state)
     weft_explorer_free(e);
 }
 
-static void all_traces_are_walked_through(void **state)
+TEST(all_traces_are_walked_through)
 {
-    (void)state;
     struct weft_explorer *e = explorer(2, true);
     for (unsigned i = 0; i < 5; i++) {
         assert_true(weft_explorer_command(e, WEFT_COMMAND_NEXT_FINDING));
@@ -352,9 +344,8 @@ static void all_traces_are_walked_through(void **state)
     weft_explorer_free(e);
 }
 
-static void nobody_analyses_so_a_command_does(void **state)
+TEST(nobody_analyses_so_a_command_does)
 {
-    (void)state;
     struct weft_explorer *e = explorer(1, false);
     weft_explorer_command(e, WEFT_COMMAND_NEXT_FINDING);
     assert_non_null(weft_explorer_analysis(e, 0));
@@ -379,9 +370,8 @@ static unsigned path_draws(struct weft_explorer *e)
     return n;
 }
 
-static void the_path_of_the_selection(void **state)
+TEST(the_path_of_the_selection)
 {
-    (void)state;
     struct weft_explorer *e = explorer(1, true);
     assert_int_equal(path_draws(e), 0);
     weft_explorer_select(e, 0, weft_model_find(e->pane[0].model, 4));
@@ -449,9 +439,8 @@ static struct weft_diff make_diff(struct weft_explorer *e)
     return d;
 }
 
-static void runs_are_aligned_where_they_diverge(void **state)
+TEST(runs_are_aligned_where_they_diverge)
 {
-    (void)state;
     struct weft_explorer *e = explorer(2, true);
     assert_false(weft_explorer_wants_diff(e));
     assert_true(weft_explorer_go(e, "diff=1"));
@@ -483,9 +472,8 @@ static void runs_are_aligned_where_they_diverge(void **state)
     weft_explorer_free(e);
 }
 
-static void a_removed_trace_is_not_compared(void **state)
+TEST(a_removed_trace_is_not_compared)
 {
-    (void)state;
     struct weft_explorer *e = explorer(2, true);
     weft_explorer_go(e, "diff=1");
     struct weft_diff d = make_diff(e);
@@ -509,9 +497,8 @@ static bool has_text(const struct weft_drawlist *list, const char *text)
     return false;
 }
 
-static void a_still_picture_says_it_in_words(void **state)
+TEST(a_still_picture_says_it_in_words)
 {
-    (void)state;
     struct weft_explorer *e = explorer(1, true);
     struct weft_drawlist list = {0};
     weft_explorer_resize(e, 300, 900); /* lines are broken */
@@ -565,29 +552,9 @@ static struct weft_model *plain(void)
     return make_model(0);
 }
 
-static void no_memory(void **state)
+TEST(no_memory)
 {
-    (void)state;
     try_sessions(plain, session);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(findings_come_first),
-        cmocka_unit_test(nothing_found_is_said),
-        cmocka_unit_test(only_possible),
-        cmocka_unit_test(keys_walk_through_findings),
-        cmocka_unit_test(links_lead_to_findings_and_evidence),
-        cmocka_unit_test(a_place_leads_to_a_finding),
-        cmocka_unit_test(a_trace_read_again_keeps_the_finding),
-        cmocka_unit_test(all_traces_are_walked_through),
-        cmocka_unit_test(nobody_analyses_so_a_command_does),
-        cmocka_unit_test(the_path_of_the_selection),
-        cmocka_unit_test(runs_are_aligned_where_they_diverge),
-        cmocka_unit_test(a_removed_trace_is_not_compared),
-        cmocka_unit_test(a_still_picture_says_it_in_words),
-        cmocka_unit_test(no_memory),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -137,9 +137,8 @@ static void drag(struct weft_explorer *e, double from, double to)
 
 /* ---- The overview ---- */
 
-static void sums_are_right(void **state)
+TEST(sums_are_right)
 {
-    (void)state;
     struct weft_model *m = busy_model();
     struct weft_scene *s;
     struct weft_overview_sum sum;
@@ -176,9 +175,8 @@ static void expect_shown(const struct weft_drawlist *list, enum weft_ink ink, in
     assert_int_not_equal(list->shades[found->first], 0);
 }
 
-static void what_fails_is_shown(void **state)
+TEST(what_fails_is_shown)
 {
-    (void)state;
     struct weft_model *m = busy_model();
     struct weft_scene *s;
     struct weft_drawlist list = {0};
@@ -193,9 +191,8 @@ static void what_fails_is_shown(void **state)
     weft_model_free(m);
 }
 
-static void only_who_asks_sees_it(void **state)
+TEST(only_who_asks_sees_it)
 {
-    (void)state;
     struct weft_explorer *e = explorer(busy_model());
     assert_non_null(weft_explorer_draw(e));
     assert_int_equal(e->pane[0].top_px, 0);
@@ -225,9 +222,8 @@ static void only_who_asks_sees_it(void **state)
     weft_explorer_free(e);
 }
 
-static void the_view_is_a_window_in_it(void **state)
+TEST(the_view_is_a_window_in_it)
 {
-    (void)state;
     struct weft_explorer *e = explorer(busy_model());
     weft_explorer_usually_overview(e);
     drag(e, 40000, 60000); /* everything is in view: a new view */
@@ -262,9 +258,8 @@ static void the_view_is_a_window_in_it(void **state)
     weft_explorer_free(e);
 }
 
-static void tips_say_what_is_in_it(void **state)
+TEST(tips_say_what_is_in_it)
 {
-    (void)state;
     struct weft_explorer *e = explorer(busy_model());
     weft_explorer_usually_overview(e);
     weft_explorer_point(e, at(5000), 30);
@@ -278,9 +273,8 @@ static void tips_say_what_is_in_it(void **state)
 }
 
 /* For people who cannot see it. */
-static void words_say_what_is_in_it(void **state)
+TEST(words_say_what_is_in_it)
 {
-    (void)state;
     struct weft_explorer *e;
     assert_int_equal(weft_explorer_new(&e), 0);
     assert_string_equal(weft_explorer_where(e), "");
@@ -297,9 +291,8 @@ static void words_say_what_is_in_it(void **state)
 }
 
 /* Two traces: a band for each; with a common axis while they are linked. */
-static void each_trace_has_a_band(void **state)
+TEST(each_trace_has_a_band)
 {
-    (void)state;
     struct weft_explorer *e = explorer(busy_model());
     add(e, busy_model());
     weft_explorer_usually_overview(e);
@@ -319,9 +312,8 @@ static void each_trace_has_a_band(void **state)
 
 /* ---- Rings that have wrapped ---- */
 
-static void lines_begin_with_the_first_event(void **state)
+TEST(lines_begin_with_the_first_event)
 {
-    (void)state;
     struct weft_explorer *e = explorer(wrapped_model());
     const struct weft_layout *l = e->pane[0].scene->l;
     assert_int_equal(weft_layout_whole(e->pane[0].model), 900);
@@ -337,9 +329,8 @@ static void lines_begin_with_the_first_event(void **state)
     weft_explorer_free(e);
 }
 
-static void the_others_are_one_row_until_asked_for(void **state)
+TEST(the_others_are_one_row_until_asked_for)
 {
-    (void)state;
     struct weft_explorer *e = explorer(wrapped_model());
     assert_true(has_text(e, "pending since before the trace: 3, 1 not shown"));
     const struct explore_pane *p = &e->pane[0];
@@ -363,9 +354,8 @@ static void the_others_are_one_row_until_asked_for(void **state)
     weft_explorer_free(e);
 }
 
-static void what_is_complete_is_seen_first(void **state)
+TEST(what_is_complete_is_seen_first)
 {
-    (void)state;
     struct weft_explorer *e = explorer(wrapped_model());
     assert_true(has_text(e, "complete from here"));
     struct explore_window w = explore_window_get(e, 0);
@@ -380,9 +370,8 @@ static void what_is_complete_is_seen_first(void **state)
 }
 
 /* A thread that seldom records does not hide what the others did. */
-static void not_if_little_is_complete(void **state)
+TEST(not_if_little_is_complete)
 {
-    (void)state;
     struct weft_explorer *e = explorer(wrapped_at(3000));
     assert_int_equal(weft_layout_whole(e->pane[0].model), 2900);
     assert_true(explore_window_get(e, 0).from == 0);
@@ -390,9 +379,8 @@ static void not_if_little_is_complete(void **state)
 }
 
 /* A trace that is whole has none of this. */
-static void others_are_as_they_were(void **state)
+TEST(others_are_as_they_were)
 {
-    (void)state;
     struct weft_explorer *e = explorer(BUILD(fulfills(100, LOOP, 1), creates(200, LOOP, 2, TASK)));
     const struct weft_layout *l = e->pane[0].scene->l;
     assert_int_equal(l->olders, 0);
@@ -427,28 +415,9 @@ static int session(struct weft_model *m)
     return rc;
 }
 
-static void no_memory(void **state)
+TEST(no_memory)
 {
-    (void)state;
     try_sessions(wrapped_model, session);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sums_are_right),
-        cmocka_unit_test(what_fails_is_shown),
-        cmocka_unit_test(only_who_asks_sees_it),
-        cmocka_unit_test(the_view_is_a_window_in_it),
-        cmocka_unit_test(tips_say_what_is_in_it),
-        cmocka_unit_test(words_say_what_is_in_it),
-        cmocka_unit_test(each_trace_has_a_band),
-        cmocka_unit_test(lines_begin_with_the_first_event),
-        cmocka_unit_test(the_others_are_one_row_until_asked_for),
-        cmocka_unit_test(what_is_complete_is_seen_first),
-        cmocka_unit_test(not_if_little_is_complete),
-        cmocka_unit_test(others_are_as_they_were),
-        cmocka_unit_test(no_memory),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

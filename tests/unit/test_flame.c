@@ -1,17 +1,13 @@
 /* SPDX-License-Identifier: ISC */
 /* Flame graphs: what must hold for every tree (boxes lie within their parents, nothing overlaps, every pixel is
  * accounted for), and what is drawn of some. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "allocations.h"
 #include "profile/build.h"
+#include "test.h"
 #include "view/flame.h"
 #include "view/view.h"
 
@@ -151,9 +147,8 @@ static void check_layout(const struct weft_flame *f, const struct tree *t, uint3
     assert_int_equal(children, frames + f->hidden);
 }
 
-static void boxes_tile(void **state)
+TEST(boxes_tile)
 {
-    (void)state;
     uint32_t random = 2463534242;
     struct weft_flame f = {0};
     for (int round = 0; round < 300; round++) {
@@ -170,9 +165,8 @@ static void boxes_tile(void **state)
 }
 
 /* Two children of a third each and 100 of a third together, of a thousand pixels. */
-static void narrow_frames_are_one(void **state)
+TEST(narrow_frames_are_one)
 {
-    (void)state;
     struct tree *t = new_tree(300000);
     struct weft_flame f = {0};
     uint32_t a = call(t, 0, 0, 100000), b = call(t, 0, 0, 100000);
@@ -276,9 +270,8 @@ static void free_made(struct made *m)
     free(m->t);
 }
 
-static void is_drawn(void **state)
+TEST(is_drawn)
 {
-    (void)state;
     struct made m = make();
     struct weft_drawlist list = {0};
     struct weft_flame f = {0};
@@ -335,9 +328,8 @@ static void is_drawn(void **state)
 }
 
 /* A deep one, in little room: it scrolls, as far as there is something. */
-static void scrolls(void **state)
+TEST(scrolls)
 {
-    (void)state;
     struct made m = make();
     struct weft_drawlist list = {0};
     struct weft_flame f = {0};
@@ -362,9 +354,8 @@ static void scrolls(void **state)
 }
 
 /* One that is deeper than a picture can be high: with its title and its legend it is not higher. */
-static void no_higher_than_a_picture(void **state)
+TEST(no_higher_than_a_picture)
 {
-    (void)state;
     for (int legend = 0; legend < 2; legend++) {
         struct made m = make();
         struct weft_drawlist list = {0};
@@ -405,9 +396,8 @@ static uint32_t number_of(const struct weft_drawlist *list, const char *end)
 }
 
 /* What the legend says is left out is what is in no box. */
-static void legend_says_what_is_left_out(void **state)
+TEST(legend_says_what_is_left_out)
 {
-    (void)state;
     uint32_t random = 88172645, some = 0;
     struct weft_profile *p = weft_profile_new();
     struct weft_flame f = {0};
@@ -451,9 +441,8 @@ static uint32_t boxes_in(const struct weft_drawlist *list, enum weft_ink ink)
 }
 
 /* What is found within what is found counts once in the share, and what is too narrow counts, too. */
-static void finds_frames(void **state)
+TEST(finds_frames)
 {
-    (void)state;
     struct made m = make();
     struct weft_flame_found found;
     struct weft_drawlist list = {0};
@@ -495,9 +484,8 @@ static void finds_frames(void **state)
     free_made(&m);
 }
 
-static void amounts(void **state)
+TEST(amounts)
 {
-    (void)state;
     static const struct {
         enum weft_source_unit unit;
         uint64_t value;
@@ -515,9 +503,8 @@ static void amounts(void **state)
         assert_string_equal(weft_flame_amount(cases[i].unit, cases[i].value).text, cases[i].text);
 }
 
-static void without_memory(void **state)
+TEST(without_memory)
 {
-    (void)state;
     struct made m = make();
     struct weft_flame_options o = {.hovered = 0, .tips = true};
     int failures = 0;
@@ -540,18 +527,4 @@ static void without_memory(void **state)
     free_made(&m);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(boxes_tile),
-        cmocka_unit_test(narrow_frames_are_one),
-        cmocka_unit_test(is_drawn),
-        cmocka_unit_test(scrolls),
-        cmocka_unit_test(amounts),
-        cmocka_unit_test(without_memory),
-        cmocka_unit_test(finds_frames),
-        cmocka_unit_test(legend_says_what_is_left_out),
-        cmocka_unit_test(no_higher_than_a_picture),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

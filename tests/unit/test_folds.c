@@ -62,9 +62,8 @@ static void expect_empty(const struct weft_folds *f, int64_t time_ns)
                  (long long)x->from_ns);
 }
 
-static void nothing_happens_in_a_fold(void **state)
+TEST(nothing_happens_in_a_fold)
 {
-    (void)state;
     for (int blocks = 0; blocks < 2; blocks++) {
         struct weft_model *m = make_model(SECOND, blocks);
         struct weft_folds f;
@@ -90,9 +89,8 @@ static void nothing_happens_in_a_fold(void **state)
     }
 }
 
-static void a_trace_without_long_sleep_has_none(void **state)
+TEST(a_trace_without_long_sleep_has_none)
 {
-    (void)state;
     static const uint64_t sleeps[] = {0, 1000, 50000, 2 * MS};
     for (size_t i = 0; i < COUNT(sleeps); i++) {
         struct weft_model *m = make_model(sleeps[i], false);
@@ -136,9 +134,8 @@ static void expect_order(const struct weft_folds *f, const int64_t *time, size_t
 }
 
 /* An axis finds the folds in its own way. */
-static void an_axis_shows_times_as_folds_say(void **state)
+TEST(an_axis_shows_times_as_folds_say)
 {
-    (void)state;
     enum { MANY = 300 };
     static struct weft_fold fold[MANY];
     const int64_t most = WEFT_TIME_MAX;
@@ -173,9 +170,8 @@ static void an_axis_shows_times_as_folds_say(void **state)
     }
 }
 
-static void shown_time_is_in_order(void **state)
+TEST(shown_time_is_in_order)
 {
-    (void)state;
     const int64_t most = WEFT_TIME_MAX;
     struct weft_fold fold[] = {{100, 1124, 100, 164, 4},
                                {1124, 2148, 164, 180, 6},
@@ -199,9 +195,8 @@ static void shown_time_is_in_order(void **state)
 }
 
 /* Folds are narrow, and there is one time for each place. */
-static void a_picture_has_narrow_breaks(void **state)
+TEST(a_picture_has_narrow_breaks)
 {
-    (void)state;
     struct weft_explorer *e = explorer(1, false);
     const struct weft_geometry *g = &e->pane[0].geometry;
     const struct weft_folds *f = &e->pane[0].scene->folds;
@@ -233,9 +228,8 @@ static void a_picture_has_narrow_breaks(void **state)
 
 /* ---- The explorer ---- */
 
-static void zooming_does_not_jump(void **state)
+TEST(zooming_does_not_jump)
 {
-    (void)state;
     static const double xs[] = {8, 100, 333.25, 500, 612, 900, 1190};
     static const double notches[] = {-1, -7, 3, -0.25, 1.5, -3, -20, 6, 9};
     struct weft_explorer *e = explorer(1, false);
@@ -283,9 +277,8 @@ static void collect(struct weft_explorer *e, char *out, size_t room)
     assert_true(count > 0 && size < room);
 }
 
-static void facts_are_of_real_time(void **state)
+TEST(facts_are_of_real_time)
 {
-    (void)state;
     static const char *places[] = {"from=0&to=9000000000", "range=10000000-5000000000", "select=7",
                                    "select=1&range=500-40000000"};
     struct weft_explorer *e = explorer(1, true);
@@ -306,9 +299,8 @@ static void facts_are_of_real_time(void **state)
     weft_explorer_free(e);
 }
 
-static void measuring_across_a_break_says_real_time(void **state)
+TEST(measuring_across_a_break_says_real_time)
 {
-    (void)state;
     struct weft_explorer *e = explorer(1, false);
     const struct weft_geometry *g = &e->pane[0].geometry;
     const struct weft_fold *f = &e->pane[0].scene->folds.fold[1];
@@ -323,9 +315,8 @@ static void measuring_across_a_break_says_real_time(void **state)
     weft_explorer_free(e);
 }
 
-static void a_break_can_be_pointed_at_and_opened(void **state)
+TEST(a_break_can_be_pointed_at_and_opened)
 {
-    (void)state;
     struct weft_explorer *e = explorer(1, false);
     const struct weft_geometry *g = &e->pane[0].geometry;
     const struct weft_fold *f = &e->pane[0].scene->folds.fold[2];
@@ -348,9 +339,8 @@ static void a_break_can_be_pointed_at_and_opened(void **state)
 }
 
 /* A time that a link goes to is in the middle, whatever is folded beside it. */
-static void a_moment_is_in_the_middle(void **state)
+TEST(a_moment_is_in_the_middle)
 {
-    (void)state;
     struct weft_explorer *e = explorer(1, false);
     const struct weft_geometry *g = &e->pane[0].geometry;
     assert_true(weft_explorer_go(e, "from=15000000&to=1030000000&fold=1"));
@@ -362,9 +352,8 @@ static void a_moment_is_in_the_middle(void **state)
     weft_explorer_free(e);
 }
 
-static void linked_traces_are_not_folded(void **state)
+TEST(linked_traces_are_not_folded)
 {
-    (void)state;
     struct weft_explorer *e = explorer(2, false);
     assert_null(explore_folds(e, 0));
     assert_null(strstr(weft_explorer_place(e), "fold"));
@@ -380,20 +369,4 @@ static void linked_traces_are_not_folded(void **state)
     weft_explorer_free(e);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nothing_happens_in_a_fold),
-        cmocka_unit_test(a_trace_without_long_sleep_has_none),
-        cmocka_unit_test(shown_time_is_in_order),
-        cmocka_unit_test(an_axis_shows_times_as_folds_say),
-        cmocka_unit_test(a_picture_has_narrow_breaks),
-        cmocka_unit_test(zooming_does_not_jump),
-        cmocka_unit_test(facts_are_of_real_time),
-        cmocka_unit_test(measuring_across_a_break_says_real_time),
-        cmocka_unit_test(a_break_can_be_pointed_at_and_opened),
-        cmocka_unit_test(a_moment_is_in_the_middle),
-        cmocka_unit_test(linked_traces_are_not_folded),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -85,9 +85,8 @@ static uint64_t look(struct followed *to)
     return to->events - before;
 }
 
-static void each_once(void **state)
+TEST(each_once)
 {
-    (void)state;
     struct followed to;
     own_start(LARGE);
     for (int i = 1; i <= 100; i++)
@@ -109,9 +108,8 @@ static void each_once(void **state)
 }
 
 /* Texts and places that are new since the last look. */
-static void new_texts(void **state)
+TEST(new_texts)
 {
-    (void)state;
     struct followed to;
     char text[32];
     own_start(LARGE);
@@ -134,9 +132,8 @@ static void new_texts(void **state)
 }
 
 /* What a small ring overwrites between two looks is counted. */
-static void lost(void **state)
+TEST(lost)
 {
-    (void)state;
     struct followed to;
     int64_t all = 100;
     own_start(SMALL);
@@ -158,9 +155,8 @@ static void lost(void **state)
 }
 
 /* Pending promises whose creation was overwritten before the first look. */
-static void older(void **state)
+TEST(older)
 {
-    (void)state;
     struct followed to;
     own_start(SMALL);
     weft_promise p = weft_create("kind", "old");
@@ -217,22 +213,19 @@ static void threads(uint64_t bytes, bool all)
     own_stop();
 }
 
-static void large_ring(void **state)
+TEST(large_ring)
 {
-    (void)state;
     threads(64 << 20, true);
 }
 
-static void small_ring(void **state)
+TEST(small_ring)
 {
-    (void)state;
     threads(256 << 10, false);
 }
 
 /* The program has ended: nothing new comes, and nothing twice. */
-static void ended(void **state)
+TEST(ended)
 {
-    (void)state;
     struct followed to;
     own_start(LARGE);
     for (int i = 1; i <= 1000; i++)
@@ -249,12 +242,4 @@ static void ended(void **state)
     unlink(own_path);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_once), cmocka_unit_test(new_texts),  cmocka_unit_test(lost),
-        cmocka_unit_test(older),     cmocka_unit_test(large_ring), cmocka_unit_test(small_ring),
-        cmocka_unit_test(ended),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

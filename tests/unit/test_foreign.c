@@ -1,21 +1,17 @@
 /* SPDX-License-Identifier: ISC */
 /* Profiles that others recorded: what a small writer here puts into Akaros's streams and perf.data comes out. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <cmocka.h>
 #include <linux/perf_event.h>
 #include <zstd.h>
 
 #include "allocations.h"
 #include "profile/foreign.h"
+#include "test.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 #define KERNEL_AT UINT64_C(0xffffffff81000000)
@@ -146,9 +142,8 @@ static void v1(struct bytes *b, uint64_t time, unsigned core, const uint64_t *pc
 #define V1(b, time, core, ...)                                                                     \
     v1(b, time, core, (const uint64_t[]){__VA_ARGS__}, COUNT(((const uint64_t[]){__VA_ARGS__})))
 
-static void akaros_stream(void **state)
+TEST(akaros_stream)
 {
-    (void)state;
     struct bytes b = {.size = 0};
     V1(&b, 5000, 3, KERNEL_AT + 8, KERNEL_AT + 0x100, 0x400100);
     V1(&b, 1000, 65535, 0x400100);
@@ -179,9 +174,8 @@ static void akaros_stream(void **state)
 }
 
 /* Addresses that op2 took for the same, since their lower halves are. */
-static void akaros_wide_addresses(void **state)
+TEST(akaros_wide_addresses)
 {
-    (void)state;
     struct bytes b = {.size = 0};
     V1(&b, 1, 0, 0x81001234);
     V1(&b, 2, 0, UINT64_C(0x481001234));
@@ -194,9 +188,8 @@ static void akaros_wide_addresses(void **state)
     done(&l);
 }
 
-static void akaros_single(void **state)
+TEST(akaros_single)
 {
-    (void)state;
     struct bytes b = {.size = 0};
     V1(&b, UINT64_MAX, 0, 1);
     struct loaded l = load(&b);
@@ -215,9 +208,8 @@ static void akaros_single(void **state)
 }
 
 /* Half a record is no sample, and what stands before it is good. */
-static void akaros_cut(void **state)
+TEST(akaros_cut)
 {
-    (void)state;
     struct bytes b = {.size = 0};
     V1(&b, 1000, 0, 1, 2, 3);
     V1(&b, 2000, 0, 4);
@@ -233,9 +225,8 @@ static void akaros_cut(void **state)
     }
 }
 
-static void akaros_malformed(void **state)
+TEST(akaros_malformed)
 {
-    (void)state;
     const struct {
         uint64_t word;
         const char *says;
@@ -304,9 +295,8 @@ static void kp_process(struct bytes *b, uint64_t time, uint32_t process, const c
     kp_record(b, 4, &r);
 }
 
-static void kpdata_records(void **state)
+TEST(kpdata_records)
 {
-    (void)state;
     static const uint64_t user[] = {0x400123}, kernel[] = {KERNEL_AT + 1, KERNEL_AT + 2};
     struct bytes b = {.size = 0}, unknown = {.at = "abc", .size = 3};
     uint64_t many[300];
@@ -340,9 +330,8 @@ static void kpdata_records(void **state)
     done(&l);
 }
 
-static void kpdata_malformed(void **state)
+TEST(kpdata_malformed)
 {
-    (void)state;
     static const uint64_t user[] = {0x400123};
     const uint64_t sizes[] = {25, 1000, UINT64_C(1) << 32, UINT64_C(1) << 63, UINT64_MAX};
     for (unsigned i = 0; i < COUNT(sizes); i++) {
@@ -380,9 +369,8 @@ static void kpdata_malformed(void **state)
     done(&l);
 }
 
-static void ticks_histogram(void **state)
+TEST(ticks_histogram)
 {
-    (void)state;
     struct bytes b = {.size = 0};
     char line[128];
     const struct {
@@ -706,9 +694,8 @@ static void check_story(const struct loaded *l)
     assert_int_equal(l->facts.kernel_start, KERNEL_AT);
 }
 
-static void perf_whole(void **state)
+TEST(perf_whole)
 {
-    (void)state;
     static struct perf f;
     static struct bytes b;
     perf_story(&f);
@@ -723,9 +710,8 @@ static void perf_whole(void **state)
 }
 
 /* The records compressed, in pieces that do not end where records do. */
-static void perf_compressed(void **state)
+TEST(perf_compressed)
 {
-    (void)state;
     static struct perf f, packed;
     static struct bytes b;
     perf_story(&f);
@@ -759,9 +745,8 @@ static void perf_compressed(void **state)
 }
 
 /* A few bytes must not become a terabyte. */
-static void perf_bomb(void **state)
+TEST(perf_bomb)
 {
-    (void)state;
     static struct perf f;
     static struct bytes b;
     static uint64_t round[1 << 17];
@@ -786,9 +771,8 @@ static void perf_bomb(void **state)
 }
 
 /* All fields that may stand before the one that is looked for, and behind it. */
-static void perf_fields(void **state)
+TEST(perf_fields)
 {
-    (void)state;
     static struct perf f;
     static struct bytes b;
     struct bytes r = {.size = 0};
@@ -837,9 +821,8 @@ static void perf_fields(void **state)
     }
 }
 
-static void perf_two_events(void **state)
+TEST(perf_two_events)
 {
-    (void)state;
     static struct perf f;
     static struct bytes b;
     perf_begin(&f, USUAL);
@@ -895,9 +878,8 @@ static void perf_two_events(void **state)
     done(&l);
 }
 
-static void perf_switches(void **state)
+TEST(perf_switches)
 {
-    (void)state;
     static struct perf f;
     static struct bytes b;
     perf_begin(&f, USUAL);
@@ -966,9 +948,8 @@ static uint32_t tell_run(void *data, uint32_t process, uint32_t thread, uint64_t
     return 3;
 }
 
-static void perf_unwound(void **state)
+TEST(perf_unwound)
 {
-    (void)state;
     static struct perf f;
     static struct bytes b;
     struct told told = {.text = ""};
@@ -1004,9 +985,8 @@ static void perf_unwound(void **state)
 
 /* ---- What is no perf.data, or not all of it ---- */
 
-static void perf_refused(void **state)
+TEST(perf_refused)
 {
-    (void)state;
     static struct perf f;
     static struct bytes b;
     perf_story(&f);
@@ -1026,9 +1006,8 @@ static void perf_refused(void **state)
     done(&l);
 }
 
-static void perf_cut(void **state)
+TEST(perf_cut)
 {
-    (void)state;
     static struct perf f;
     static struct bytes b;
     perf_story(&f);
@@ -1061,9 +1040,8 @@ static void perf_cut(void **state)
 
 /* ---- No memory ---- */
 
-static void out_of_memory(void **state)
+TEST(out_of_memory)
 {
-    (void)state;
     static struct perf f;
     static struct bytes b[3];
     static const uint64_t user[] = {0x400123, 0x400124};
@@ -1094,18 +1072,4 @@ static void out_of_memory(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(akaros_stream),    cmocka_unit_test(akaros_wide_addresses),
-        cmocka_unit_test(akaros_single),    cmocka_unit_test(akaros_cut),
-        cmocka_unit_test(akaros_malformed), cmocka_unit_test(kpdata_records),
-        cmocka_unit_test(kpdata_malformed), cmocka_unit_test(ticks_histogram),
-        cmocka_unit_test(perf_whole),       cmocka_unit_test(perf_compressed),
-        cmocka_unit_test(perf_bomb),        cmocka_unit_test(perf_fields),
-        cmocka_unit_test(perf_two_events),  cmocka_unit_test(perf_switches),
-        cmocka_unit_test(perf_unwound),     cmocka_unit_test(perf_refused),
-        cmocka_unit_test(perf_cut),         cmocka_unit_test(out_of_memory),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -64,9 +64,8 @@ static ptrdiff_t decode(struct weft_event *ev, const unsigned char *bytes, size_
     return weft_event_decode(ev, *copy, size);
 }
 
-static void every_kind_round_trips(void **state)
+TEST(every_kind_round_trips)
 {
-    (void)state;
     for (unsigned kind = 0; kind < WEFT_EVENT_KINDS; kind++) {
         for (size_t n = 0; n < COUNT(edges) * COUNT(texts); n++) {
             struct weft_event wanted = event_of(kind, n), found;
@@ -93,9 +92,8 @@ static void every_kind_round_trips(void **state)
     }
 }
 
-static void every_truncation_is_short(void **state)
+TEST(every_truncation_is_short)
 {
-    (void)state;
     for (unsigned kind = 0; kind < WEFT_EVENT_KINDS; kind++) {
         struct weft_event ev = event_of(kind, 2), found;
         unsigned char bytes[128], *copy;
@@ -109,9 +107,8 @@ static void every_truncation_is_short(void **state)
     }
 }
 
-static void unknown_kinds_are_unknown(void **state)
+TEST(unknown_kinds_are_unknown)
 {
-    (void)state;
     unsigned char bytes[64] = {0};
     struct weft_event ev;
     for (unsigned kind = 14; kind < 256; kind++) {
@@ -122,9 +119,8 @@ static void unknown_kinds_are_unknown(void **state)
 }
 
 /* One event of mirage-profile byte by byte, from its metadata file. */
-static void bytes_are_those_of_mirage(void **state)
+TEST(bytes_are_those_of_mirage)
 {
-    (void)state;
     static const unsigned char wanted[] = {
         8,    7,    6,    5,    4,    3,    2,    1,    /* timestamp */
         6,                                              /* increase */
@@ -137,9 +133,8 @@ static void bytes_are_those_of_mirage(void **state)
     assert_memory_equal(bytes, wanted, sizeof wanted);
 }
 
-static void names_are_unique_and_plain(void **state)
+TEST(names_are_unique_and_plain)
 {
-    (void)state;
     for (unsigned i = 0; i < WEFT_EVENT_KINDS; i++) {
         const struct weft_event_desc *d = &weft_event_kinds[i];
         for (const char *c = d->name; *c; c++)
@@ -159,9 +154,8 @@ static void names_are_unique_and_plain(void **state)
     assert_null(weft_reason_name(3));
 }
 
-static void headers_round_trip(void **state)
+TEST(headers_round_trip)
 {
-    (void)state;
     struct weft_mirage_header in = {
         .packet_bits = 0xfffffff8, .content_bits = 0x12345678, .sequence = 0xfedc};
     unsigned char bytes[WEFT_MIRAGE_HEADER_SIZE];
@@ -175,9 +169,8 @@ static void headers_round_trip(void **state)
     assert_int_equal(bytes[29], 0x12);
 }
 
-static void errors_are_one_plain_sentence(void **state)
+TEST(errors_are_one_plain_sentence)
 {
-    (void)state;
     struct weft_error err;
     assert_int_equal(weft_error_set(&err, WEFT_E_FORMAT, 7, "found \x1b[31m%c\n", 0x7f),
                      WEFT_E_FORMAT);
@@ -192,9 +185,8 @@ static void errors_are_one_plain_sentence(void **state)
     assert_string_equal(weft_error_name(WEFT_E_NOMEM), "out of memory");
 }
 
-static void metadata_describes_every_event(void **state)
+TEST(metadata_describes_every_event)
 {
-    (void)state;
     char *text;
     size_t size;
     FILE *out = open_memstream(&text, &size);
@@ -245,9 +237,8 @@ static struct weft_event form_event(const struct weft_form_desc *f, size_t n, ui
     return ev;
 }
 
-static void every_form_round_trips(void **state)
+TEST(every_form_round_trips)
 {
-    (void)state;
     unsigned forms = 0;
     for (unsigned code = 0; code < 256; code++) {
         const struct weft_form_desc *f = &weft_forms[code];
@@ -292,9 +283,8 @@ static void every_form_round_trips(void **state)
 }
 
 /* Each kind but those that only mirage's traces have can be written, with promises of 64 bits. */
-static void every_kind_has_a_wide_form(void **state)
+TEST(every_kind_has_a_wide_form)
 {
-    (void)state;
     for (unsigned kind = 0; kind < WEFT_EVENT_KINDS; kind++) {
         bool found = kind == WEFT_EVENT_SIGNAL_ONLY;
         for (unsigned code = 0; code < 256; code++) {
@@ -307,9 +297,8 @@ static void every_kind_has_a_wide_form(void **state)
 }
 
 /* One event byte by byte, from docs/format.md. */
-static void bytes_are_those_of_the_document(void **state)
+TEST(bytes_are_those_of_the_document)
 {
-    (void)state;
     static const unsigned char bytes[] = {0x04, 0,    0,    0,
                                           0,    0,    0x01, 2 * 32 + 10, /* time, code of WAIT_BY */
                                           0xfe, 0xff, 0xff, 0xff,        /* a: base - 2 */
@@ -325,9 +314,8 @@ static void bytes_are_those_of_the_document(void **state)
     assert_int_equal(format_form_ticks(bytes, c.begin_ticks), 0x3401000000000004);
 }
 
-static void unknown_forms_are_skipped(void **state)
+TEST(unknown_forms_are_skipped)
 {
-    (void)state;
     unsigned char bytes[64] = {0};
     struct weft_event ev;
     for (unsigned code = 0; code < 256; code++) {
@@ -359,9 +347,8 @@ static struct weft_event decode_all(struct weft_form_context *c, const unsigned 
     return ev;
 }
 
-static void texts_stand_before_their_events(void **state)
+TEST(texts_stand_before_their_events)
 {
-    (void)state;
     for (uint32_t size = 0; size < 9; size++) {
         unsigned char bytes[128];
         struct weft_event ev = {.kind = WEFT_EVENT_CREATES, .b = 1};
@@ -387,9 +374,8 @@ static void texts_stand_before_their_events(void **state)
 }
 
 /* What the text's size says is not believed, and a NUL ends it. */
-static void hostile_texts(void **state)
+TEST(hostile_texts)
 {
-    (void)state;
     unsigned char bytes[64];
     struct weft_event ev = {.kind = WEFT_EVENT_LABEL, .a = 1};
     struct weft_form_context c = {.text = WEFT_STRING_INLINE};
@@ -408,9 +394,8 @@ static void hostile_texts(void **state)
     assert_int_equal(weft_form_decode(&ev, &c, bytes, 11), WEFT_DECODE_SHORT);
 }
 
-static void what_runs_is_followed(void **state)
+TEST(what_runs_is_followed)
 {
-    (void)state;
     static const struct {
         unsigned form;
         uint64_t a, b, then;
@@ -546,38 +531,14 @@ static void expect_table(const char *name, void (*write)(FILE *out))
     assert_true(same);
 }
 
-static void document_has_the_table(void **state)
+TEST(document_has_the_table)
 {
-    (void)state;
     expect_table("events", write_table);
 }
 
-static void document_has_the_forms(void **state)
+TEST(document_has_the_forms)
 {
-    (void)state;
     expect_table("forms", write_forms);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_kind_round_trips),
-        cmocka_unit_test(every_truncation_is_short),
-        cmocka_unit_test(unknown_kinds_are_unknown),
-        cmocka_unit_test(bytes_are_those_of_mirage),
-        cmocka_unit_test(names_are_unique_and_plain),
-        cmocka_unit_test(headers_round_trip),
-        cmocka_unit_test(errors_are_one_plain_sentence),
-        cmocka_unit_test(metadata_describes_every_event),
-        cmocka_unit_test(document_has_the_table),
-        cmocka_unit_test(every_form_round_trips),
-        cmocka_unit_test(every_kind_has_a_wide_form),
-        cmocka_unit_test(bytes_are_those_of_the_document),
-        cmocka_unit_test(unknown_forms_are_skipped),
-        cmocka_unit_test(texts_stand_before_their_events),
-        cmocka_unit_test(hostile_texts),
-        cmocka_unit_test(what_runs_is_followed),
-        cmocka_unit_test(document_has_the_forms),
-    };
-    return cmocka_run_group_tests_name("format", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -175,9 +175,8 @@ static void expect(const char *scene, struct recording *r, const char *wanted,
 
 /* main cancels what a worker waits for, and waits for the worker to end, which takes the next job instead. But what it waits for to
  * clean up is what hangs. */
-static void cancelled_and_goes_on(void **state)
+TEST(cancelled_and_goes_on)
 {
-    (void)state;
     for (int cleans_up = 0; cleans_up < 2; cleans_up++) {
         struct recording r;
         begin(&r);
@@ -210,9 +209,8 @@ static void chain(struct recording *r)
     add(r, try_read(0, 2, 3));
 }
 
-static void a_root_and_what_hangs_behind_it(void **state)
+TEST(a_root_and_what_hangs_behind_it)
 {
-    (void)state;
     struct recording r;
     begin(&r);
     chain(&r);
@@ -222,9 +220,8 @@ static void a_root_and_what_hangs_behind_it(void **state)
            "'query' (task 2) has waited for it since 4", "for 200 ms");
 }
 
-static void without_a_mark_it_is_only_possible(void **state)
+TEST(without_a_mark_it_is_only_possible)
 {
-    (void)state;
     struct recording r;
     begin(&r);
     chain(&r);
@@ -279,9 +276,8 @@ static void put_first(const struct weft_findings *f, char *out)
              f->count ? *weft_confidence_name(f->finding[0].confidence) : '-');
 }
 
-static void by_marks_and_ends(void **state)
+TEST(by_marks_and_ends)
 {
-    (void)state;
     static const unsigned ends[] = {WEFT_TRACE_STOPPED, WEFT_TRACE_SAVED, WEFT_TRACE_KILLED};
     static const struct {
         void (*make)(struct recording *);
@@ -339,9 +335,8 @@ static void by_marks_and_ends(void **state)
 }
 
 /* Two wait for it: one is marked, and nothing that is meant to be pending stands between; or a marked one only behind that. */
-static void one_of_two_is_marked(void **state)
+TEST(one_of_two_is_marked)
 {
-    (void)state;
     for (int i = 0; i < 4; i++) {
         const bool behind = i % 2, killed = i / 2;
         struct recording r;
@@ -366,9 +361,8 @@ static void one_of_two_is_marked(void **state)
     }
 }
 
-static void what_is_meant_to_wait_does(void **state)
+TEST(what_is_meant_to_wait_does)
 {
-    (void)state;
     for (int marked = 0; marked < 3; marked++) {
         struct recording r;
         begin(&r);
@@ -417,9 +411,8 @@ static void questions(struct recording *r, unsigned end, uint64_t answered, bool
     add(r, try_read(0, 100, 102));
 }
 
-static void others_have_long_been_answered(void **state)
+TEST(others_have_long_been_answered)
 {
-    (void)state;
     struct recording r;
     questions(&r, WEFT_TRACE_STOPPED, 8, false);
     sleep_ms(&r, 200);
@@ -445,9 +438,8 @@ static void others_have_long_been_answered(void **state)
 }
 
 /* Those that have no label may be anything: that most of them end says nothing of the others. */
-static void others_without_a_label_are_no_others(void **state)
+TEST(others_without_a_label_are_no_others)
 {
-    (void)state;
     for (int named = 0; named < 2; named++) {
         struct recording r;
         begin(&r);
@@ -470,9 +462,8 @@ static void others_without_a_label_are_no_others(void **state)
 }
 
 /* A server waits for the next connection, however quickly the others came, and who looks again at each change for the next one. */
-static void the_next_one_may_come_at_any_time(void **state)
+TEST(the_next_one_may_come_at_any_time)
 {
-    (void)state;
     for (int way = 0; way < 4; way++) {
         const bool again = way & 1;
         const enum site what = way & 2 ? CONDITION_ : ACCEPT_;
@@ -500,9 +491,8 @@ static void the_next_one_may_come_at_any_time(void **state)
 }
 
 /* From one on nobody is answered, as after an error that keeps a lock; unless one of them is after all. */
-static void none_is_answered_any_more(void **state)
+TEST(none_is_answered_any_more)
 {
-    (void)state;
     static const char *const expected[] = {
         "hang-root likely 102 x8: 100 104 106 108 110 112 114 116\n",
         "hang-root possible 102 x7: 100 104 106 108 110 112 114\n",
@@ -526,9 +516,8 @@ static void none_is_answered_any_more(void **state)
 }
 
 /* Where a timer that is made with each of them ends it, one may be set to a long time. */
-static void others_have_slept_for_less(void **state)
+TEST(others_have_slept_for_less)
 {
-    (void)state;
     for (uint64_t asleep = 4; asleep <= 5; asleep++) {
         struct recording r;
         begin(&r);
@@ -553,9 +542,8 @@ static void others_have_slept_for_less(void **state)
 }
 
 /* Uploads that end in a millisecond, but for one, for which nobody waits. */
-static void others_have_long_ended(void **state)
+TEST(others_have_long_ended)
 {
-    (void)state;
     for (int worked = 0; worked < 2; worked++) {
         struct recording r;
         begin(&r);
@@ -578,9 +566,8 @@ static void others_have_long_ended(void **state)
 }
 
 /* The program ended by itself, and this had run and was not done. */
-static void what_was_at_work_when_the_program_ended(void **state)
+TEST(what_was_at_work_when_the_program_ended)
 {
-    (void)state;
     for (int killed = 0; killed < 2; killed++) {
         struct recording r;
         begin_as(&r, killed ? WEFT_TRACE_KILLED : WEFT_TRACE_STOPPED, false);
@@ -596,9 +583,8 @@ static void what_was_at_work_when_the_program_ended(void **state)
 }
 
 /* Reports that take 60 ms; the last one has been waited for for longer, and the program still ran. */
-static void others_have_taken_nearly_as_long(void **state)
+TEST(others_have_taken_nearly_as_long)
 {
-    (void)state;
     static const char *const sure[2][2] = {{"likely", "possible"}, {"certain", "certain"}};
     for (int stopped = 0; stopped < 2; stopped++)
         for (int near = 0; near < 2; near++) {
@@ -622,9 +608,8 @@ static void others_have_taken_nearly_as_long(void **state)
 }
 
 /* What it has started still moves when the program is killed. */
-static void its_children_still_move(void **state)
+TEST(its_children_still_move)
 {
-    (void)state;
     for (int moves = 0; moves < 2; moves++) {
         struct recording r;
         begin_as(&r, WEFT_TRACE_KILLED, false);
@@ -642,9 +627,8 @@ static void its_children_still_move(void **state)
 }
 
 /* A copy of what is still recorded: nobody knows how long such a thing takes, or it is known. */
-static void none_like_it_has_ended_yet(void **state)
+TEST(none_like_it_has_ended_yet)
 {
-    (void)state;
     for (int known = 0; known < 2; known++) {
         struct recording r;
         begin_as(&r, WEFT_TRACE_SAVED, false);
@@ -661,9 +645,8 @@ static void none_like_it_has_ended_yet(void **state)
 }
 
 /* Nobody waits for it, and nothing like it has ended: that is nothing new in a trace that says neither. */
-static void a_lonely_one_of_mirage(void **state)
+TEST(a_lonely_one_of_mirage)
 {
-    (void)state;
     struct recording r = {.t = {.fd = -1}};
     trace_begin(&r.t, 0);
     trace_add(&r.t, creates(100, LOOP, 1, TASK));
@@ -674,9 +657,8 @@ static void a_lonely_one_of_mirage(void **state)
 }
 
 /* mirage's traces say nothing of the end: that it hung at once is likely all the same, and that others took as long. */
-static void a_trace_of_mirage(void **state)
+TEST(a_trace_of_mirage)
 {
-    (void)state;
     for (int others = 0; others < 2; others++) {
         struct recording r = {.t = {.fd = -1}};
         trace_begin(&r.t, 0);
@@ -697,9 +679,8 @@ static void a_trace_of_mirage(void **state)
     }
 }
 
-static void others_have_overtaken_it(void **state)
+TEST(others_have_overtaken_it)
 {
-    (void)state;
     for (uint64_t others = 2; others < 4; others++) {
         struct recording r;
         begin(&r);
@@ -716,9 +697,8 @@ static void others_have_overtaken_it(void **state)
 }
 
 /* A server whose main task waits for what nobody tells it, while others come and go. */
-static void a_server_waits_on_purpose(void **state)
+TEST(a_server_waits_on_purpose)
 {
-    (void)state;
     for (int others = 0; others < 2; others++) {
         struct recording r;
         begin_as(&r, WEFT_TRACE_STOPPED, false);
@@ -743,9 +723,8 @@ static void a_server_waits_on_purpose(void **state)
 
 /* ---- The recording was off for a time ---- */
 
-static void what_was_pending_then_may_have_ended(void **state)
+TEST(what_was_pending_then_may_have_ended)
 {
-    (void)state;
     struct recording r;
     begin(&r);
     chain(&r);
@@ -776,9 +755,8 @@ static void what_was_pending_then_may_have_ended(void **state)
     EXPECT(&r, "deadlock possible 1 x1: 2\n", "'one'");
 }
 
-static void what_was_seen_pending_since_has_not(void **state)
+TEST(what_was_seen_pending_since_has_not)
 {
-    (void)state;
     struct recording r;
     begin(&r); /* it is waited for anew */
     chain(&r);
@@ -816,9 +794,8 @@ static void what_was_seen_pending_since_has_not(void **state)
 }
 
 /* What ran as it was switched off need not run on, nor as it is on again. */
-static void what_ran_then_is_no_sign_of_life(void **state)
+TEST(what_ran_then_is_no_sign_of_life)
 {
-    (void)state;
     struct recording r;
     begin(&r);
     create(&r, LOOP, 1, TASK_, "main");
@@ -831,9 +808,8 @@ static void what_ran_then_is_no_sign_of_life(void **state)
 }
 
 /* That it is notified does not show that who waited for it waits still. */
-static void a_condition_needs_a_new_wait(void **state)
+TEST(a_condition_needs_a_new_wait)
 {
-    (void)state;
     struct recording r;
     for (int anew = 0; anew < 2; anew++) {
         begin(&r);
@@ -855,9 +831,8 @@ static void a_condition_needs_a_new_wait(void **state)
     }
 }
 
-static void behind_what_is_meant_to_be_pending(void **state)
+TEST(behind_what_is_meant_to_be_pending)
 {
-    (void)state;
     struct recording r;
     begin(&r);
     chain(&r);
@@ -873,9 +848,8 @@ static void behind_what_is_meant_to_be_pending(void **state)
     EXPECT(&r, "hang-root possible 3 x1: 2 1\n", "'answer'");
 }
 
-static void a_killed_program_may_have_gone_on(void **state)
+TEST(a_killed_program_may_have_gone_on)
 {
-    (void)state;
     struct recording r;
     begin_as(&r, WEFT_TRACE_RECORDING, false);
     chain(&r);
@@ -890,9 +864,8 @@ static void a_killed_program_may_have_gone_on(void **state)
 }
 
 /* How long it slept is not known: the trace ends with the last event. */
-static void what_sleeps_in_a_trace_without_an_end(void **state)
+TEST(what_sleeps_in_a_trace_without_an_end)
 {
-    (void)state;
     struct recording r;
     for (int marked = 0; marked < 2; marked++)
         for (int runs = 0; runs < 2; runs++) { /* up to the last event, and no longer */
@@ -927,9 +900,8 @@ static void what_sleeps_in_a_trace_without_an_end(void **state)
     }
 }
 
-static void a_time_limit_will_free_it(void **state)
+TEST(a_time_limit_will_free_it)
 {
-    (void)state;
     for (int limit = 0; limit < 2; limit++) {
         struct recording r;
         begin_as(&r, WEFT_TRACE_RECORDING, false);
@@ -951,9 +923,8 @@ static void a_time_limit_will_free_it(void **state)
     }
 }
 
-static void who_waits_is_older(void **state)
+TEST(who_waits_is_older)
 {
-    (void)state;
     for (int wrapped = 0; wrapped < 2; wrapped++) {
         struct recording r;
         begin(&r);
@@ -968,9 +939,8 @@ static void who_waits_is_older(void **state)
 }
 
 /* Both are older: their beginnings were overwritten, or were before the recording. */
-static void a_ring_that_has_wrapped_lowers_confidence(void **state)
+TEST(a_ring_that_has_wrapped_lowers_confidence)
 {
-    (void)state;
     for (int i = 0; i < 4; i++) {
         const bool wrapped = i % 2, killed = i / 2;
         struct recording r;
@@ -985,9 +955,8 @@ static void a_ring_that_has_wrapped_lowers_confidence(void **state)
     }
 }
 
-static void what_is_missing_in_between_lowers_confidence(void **state)
+TEST(what_is_missing_in_between_lowers_confidence)
 {
-    (void)state;
     struct recording r;
     begin(&r);
     facts_discarded(&r.t, 3);
@@ -997,9 +966,8 @@ static void what_is_missing_in_between_lowers_confidence(void **state)
     EXPECT(&r, "hang-root likely 3 x1: 2 1\n", "'answer'");
 }
 
-static void what_runs_does_not_hang(void **state)
+TEST(what_runs_does_not_hang)
 {
-    (void)state;
     struct recording r;
     begin_as(&r, WEFT_TRACE_RECORDING, false);
     chain(&r);
@@ -1011,9 +979,8 @@ static void what_runs_does_not_hang(void **state)
     NOTHING(&r);
 }
 
-static void never_resolved(void **state)
+TEST(never_resolved)
 {
-    (void)state;
     struct recording r;
     begin(&r);
     create(&r, LOOP, 1, TASK_, "upload");
@@ -1036,9 +1003,8 @@ static void never_resolved(void **state)
     NOTHING(&r);
 }
 
-static void losers_of_a_race_do_not_hang(void **state)
+TEST(losers_of_a_race_do_not_hang)
 {
-    (void)state;
     struct recording r;
     begin(&r);
     create(&r, LOOP, 1, TASK_, "main");
@@ -1059,9 +1025,8 @@ static void losers_of_a_race_do_not_hang(void **state)
     NOTHING(&r);
 }
 
-static void many_of_one_family_are_one_finding(void **state)
+TEST(many_of_one_family_are_one_finding)
 {
-    (void)state;
     struct recording r;
     begin(&r);
     for (uint64_t i = 0; i < 3; i++) {
@@ -1093,9 +1058,8 @@ static void requests(struct recording *r, uint64_t last_ms)
     }
 }
 
-static void what_is_in_flight_at_the_end_does_not_hang(void **state)
+TEST(what_is_in_flight_at_the_end_does_not_hang)
 {
-    (void)state;
     struct recording r;
     requests(&r, 3);
     EXPECT(&r, "hang-root possible 41 x1: 40\n", "'rows'");
@@ -1107,9 +1071,8 @@ static void what_is_in_flight_at_the_end_does_not_hang(void **state)
 }
 
 /* Others like it have gone off; so will this one, if it is not long overdue. */
-static void a_timer_that_has_yet_to_go_off(void **state)
+TEST(a_timer_that_has_yet_to_go_off)
 {
-    (void)state;
     for (uint64_t others = 7; others < 9; others++)
         for (int overdue = 0; overdue < 2; overdue++) {
             struct recording r;
@@ -1155,9 +1118,8 @@ static void a_timer_that_has_yet_to_go_off(void **state)
 }
 
 /* main waits for a ticker as well, which has only been cut off. */
-static void what_goes_on_as_always_is_not_the_cause(void **state)
+TEST(what_goes_on_as_always_is_not_the_cause)
 {
-    (void)state;
     struct recording r;
     begin(&r);
     chain(&r);
@@ -1178,9 +1140,8 @@ static void what_goes_on_as_always_is_not_the_cause(void **state)
 
 /* ---- Circles ---- */
 
-static void a_circle_of_waits(void **state)
+TEST(a_circle_of_waits)
 {
-    (void)state;
     struct recording r;
     begin(&r);
     chain(&r);
@@ -1202,9 +1163,8 @@ static void a_circle_of_waits(void **state)
 
 /* Two pairs that wait for each other, and for one of the other pair as well: one circle, but who follows the latest waits
  * from one pair does not come to the other. */
-static void circles_that_touch(void **state)
+TEST(circles_that_touch)
 {
-    (void)state;
     for (uint64_t marked = 2; marked <= 5; marked++) {
         static const uint64_t waits[][2] = {{2, 3}, {3, 4}, {3, 2}, {4, 5}, {5, 2}, {5, 4}};
         struct recording r;
@@ -1218,9 +1178,8 @@ static void circles_that_touch(void **state)
     }
 }
 
-static void a_circle_that_somebody_outside_can_break(void **state)
+TEST(a_circle_that_somebody_outside_can_break)
 {
-    (void)state;
     struct recording r;
     begin(&r);
     chain(&r);
@@ -1241,9 +1200,8 @@ static void a_circle_that_somebody_outside_can_break(void **state)
     EXPECT(&r, "hang-root certain 4 x1: 3 2 1\n", "'other'");
 }
 
-static void becoming_is_no_circle(void **state)
+TEST(becoming_is_no_circle)
 {
-    (void)state;
     struct recording r;
     begin(&r);
     create(&r, LOOP, 1, TASK_, "outer");
@@ -1274,9 +1232,8 @@ static void locks(struct recording *r)
     add(r, try_read(0, 1, 3));
 }
 
-static void locks_that_their_holders_created(void **state)
+TEST(locks_that_their_holders_created)
 {
-    (void)state;
     struct recording r;
     locks(&r);
     create(&r, 2, 4, LOCK_, "account 1");
@@ -1288,9 +1245,8 @@ static void locks_that_their_holders_created(void **state)
            "'a' (task 2), which created 'account 1' (lock 4), has waited for 'account 2' (lock 5)");
 }
 
-static void locks_that_were_read(void **state)
+TEST(locks_that_were_read)
 {
-    (void)state;
     struct recording r;
     locks(&r);
     create(&r, 1, 4, LOCK_, "first");
@@ -1315,9 +1271,8 @@ static void one_lock(struct recording *r)
     add(r, background(0, 4));
 }
 
-static void who_failed_still_holds_what_is_not_marked(void **state)
+TEST(who_failed_still_holds_what_is_not_marked)
 {
-    (void)state;
     struct recording r;
     begin(&r);
     create(&r, LOOP, 2, TASK_, "a");
@@ -1330,9 +1285,8 @@ static void who_failed_still_holds_what_is_not_marked(void **state)
     EXPECT(&r, "hang-root likely 4 x1: 3\n", "still holds it");
 }
 
-static void who_failed_still_holds_it(void **state)
+TEST(who_failed_still_holds_it)
 {
-    (void)state;
     struct recording r;
     one_lock(&r);
     add(&r, acquires(0, 2, 4));
@@ -1345,9 +1299,8 @@ static void who_failed_still_holds_it(void **state)
            "'a' (task 2), which failed at 1.012 ms ('bad record'), still holds it, since 8 µs.");
 }
 
-static void who_holds_it_waits_for_something_else(void **state)
+TEST(who_holds_it_waits_for_something_else)
 {
-    (void)state;
     struct recording r;
     one_lock(&r);
     create(&r, 2, 5, REPLY_, "answer");
@@ -1360,9 +1313,8 @@ static void who_holds_it_waits_for_something_else(void **state)
            "waits for 'answer' (reply 5) itself.");
 }
 
-static void who_holds_it_runs(void **state)
+TEST(who_holds_it_runs)
 {
-    (void)state;
     struct recording r;
     one_lock(&r);
     add(&r, acquires(0, 2, 4));
@@ -1384,9 +1336,8 @@ static void who_holds_it_runs(void **state)
     NOTHING(&r);
 }
 
-static void a_circle_over_what_is_held(void **state)
+TEST(a_circle_over_what_is_held)
 {
-    (void)state;
     struct recording r;
     one_lock(&r);
     create(&r, 1, 5, LOCK_, "orders");
@@ -1404,9 +1355,8 @@ static void a_circle_over_what_is_held(void **state)
 }
 
 /* That others come and queue up does not show that it goes on. */
-static void others_queue_behind_a_circle(void **state)
+TEST(others_queue_behind_a_circle)
 {
-    (void)state;
     struct recording r;
     begin_as(&r, WEFT_TRACE_RECORDING, false);
     create(&r, 0, 2, TASK_, "a");
@@ -1425,9 +1375,8 @@ static void others_queue_behind_a_circle(void **state)
     EXPECT(&r, "deadlock likely 4 x1: 3 6 7 8 9 5 2\n", "'orders'");
 }
 
-static void who_holds_it_waits_for_it(void **state)
+TEST(who_holds_it_waits_for_it)
 {
-    (void)state;
     struct recording r;
     one_lock(&r);
     add(&r, acquires(0, 2, 4));
@@ -1445,9 +1394,8 @@ static void who_holds_it_waits_for_it(void **state)
 }
 
 /* A pool of two: only if both are lost to the circle it is one. */
-static void a_pool_is_stuck_when_all_who_hold_it_are(void **state)
+TEST(a_pool_is_stuck_when_all_who_hold_it_are)
 {
-    (void)state;
     for (int free = 0; free < 2; free++) {
         struct recording r;
         one_lock(&r);
@@ -1472,9 +1420,8 @@ static void a_pool_is_stuck_when_all_who_hold_it_are(void **state)
     }
 }
 
-static void an_empty_pool_names_who_has_it(void **state)
+TEST(an_empty_pool_names_who_has_it)
 {
-    (void)state;
     struct recording r;
     begin(&r);
     create(&r, LOOP, 1, TASK_, "main");
@@ -1495,9 +1442,8 @@ static void an_empty_pool_names_who_has_it(void **state)
 }
 
 /* A signal when nobody waited is none that was lost, if it is held since. */
-static void who_holds_it_has_taken_the_signal(void **state)
+TEST(who_holds_it_has_taken_the_signal)
 {
-    (void)state;
     struct recording r;
     one_lock(&r);
     add(&r, acquires(0, 3, 4));
@@ -1510,9 +1456,8 @@ static void who_holds_it_has_taken_the_signal(void **state)
 }
 
 /* What others give back than those who have got it: nothing is concluded. */
-static void what_is_passed_on_is_nobodys(void **state)
+TEST(what_is_passed_on_is_nobodys)
 {
-    (void)state;
     struct recording r;
     one_lock(&r);
     add(&r, releases(0, 3, 4));
@@ -1526,9 +1471,8 @@ static void what_is_passed_on_is_nobodys(void **state)
 }
 
 /* … nor of what is older than the events that are there. */
-static void what_is_not_known_of_all_is_said_so(void **state)
+TEST(what_is_not_known_of_all_is_said_so)
 {
-    (void)state;
     struct recording r;
     begin_as(&r, WEFT_TRACE_STOPPED, true);
     create(&r, LOOP, 1, TASK_, "main");
@@ -1552,9 +1496,8 @@ static void what_is_not_known_of_all_is_said_so(void **state)
 }
 
 /* … unless those that are there show that it is a lock. */
-static void what_one_at_a_time_has_held_is_a_lock(void **state)
+TEST(what_one_at_a_time_has_held_is_a_lock)
 {
-    (void)state;
     for (int two = 0; two < 2; two++) {
         struct recording r;
         begin_as(&r, WEFT_TRACE_STOPPED, true);
@@ -1580,9 +1523,8 @@ static void what_one_at_a_time_has_held_is_a_lock(void **state)
 }
 
 /* Who holds it waits for what may come at any time, as in a server that accepts. */
-static void who_holds_it_may_be_idle(void **state)
+TEST(who_holds_it_may_be_idle)
 {
-    (void)state;
     for (int idle = 0; idle < 2; idle++) {
         struct recording r;
         begin(&r);
@@ -1605,9 +1547,8 @@ static void who_holds_it_may_be_idle(void **state)
 }
 
 /* main has created what its child waits for: that does not say that main would resolve it. */
-static void a_creator_alone_is_no_circle(void **state)
+TEST(a_creator_alone_is_no_circle)
 {
-    (void)state;
     struct recording r;
     begin(&r);
     create(&r, LOOP, 1, TASK_, "main");
@@ -1653,9 +1594,8 @@ static void worker(struct recording *r, bool held_up)
     sleep_ms(r, 200);
 }
 
-static void the_one_who_would_resolve_it_is_held_up(void **state)
+TEST(the_one_who_would_resolve_it_is_held_up)
 {
-    (void)state;
     struct recording r;
     worker(&r, true);
     should(&r, 30); /* whoever else waits for it */
@@ -1665,9 +1605,8 @@ static void the_one_who_would_resolve_it_is_held_up(void **state)
            "'worker' (task 2), which resolved those like it before (all 4), waits for 'rows'");
 }
 
-static void a_worker_with_nothing_to_do_is_not_held_up(void **state)
+TEST(a_worker_with_nothing_to_do_is_not_held_up)
 {
-    (void)state;
     struct recording r;
     struct weft_findings f;
     worker(&r, false);
@@ -1701,9 +1640,8 @@ static void waits_too_late(struct recording *r)
     wait_too_late(r);
 }
 
-static void signalled_before_anybody_waited(void **state)
+TEST(signalled_before_anybody_waited)
 {
-    (void)state;
     struct recording r;
     waits_too_late(&r);
     should(&r, 1);
@@ -1732,9 +1670,8 @@ static void signalled_before_anybody_waited(void **state)
 }
 
 /* That a signal comes in vain is the rule here: who needs it looks first. */
-static void signalled_in_vain_as_always(void **state)
+TEST(signalled_in_vain_as_always)
 {
-    (void)state;
     for (int killed = 0; killed < 2; killed++) {
         struct recording r;
         begin_as(&r, killed ? WEFT_TRACE_KILLED : WEFT_TRACE_STOPPED, false);
@@ -1754,9 +1691,8 @@ static void signalled_in_vain_as_always(void **state)
 }
 
 /* Requests of which the second one gives nothing back, where nobody needs to wait for the first two. */
-static void a_condition_of_a_pool(void **state)
+TEST(a_condition_of_a_pool)
 {
-    (void)state;
     struct recording r;
     begin(&r);
     create(&r, LOOP, 1, CONDITION_, "free");
@@ -1777,9 +1713,8 @@ static void a_condition_of_a_pool(void **state)
            "when nobody waited", "'request' (job 4) has waited");
 }
 
-static void one_signal_too_many_to_be_certain(void **state)
+TEST(one_signal_too_many_to_be_certain)
 {
-    (void)state;
     struct recording r;
     waits_too_late(&r);
     should(&r, 1);
@@ -1795,9 +1730,8 @@ static void one_signal_too_many_to_be_certain(void **state)
 }
 
 /* A condition is always pending, so one may say that it is meant to be. */
-static void a_condition_that_is_marked_as_background(void **state)
+TEST(a_condition_that_is_marked_as_background)
 {
-    (void)state;
     struct recording r;
     waits_too_late(&r);
     should(&r, 1);
@@ -1823,9 +1757,8 @@ static void a_condition_that_is_marked_as_background(void **state)
 }
 
 /* The worker has looked after each signal but did not wait for it: it may have seen to the last one, too. */
-static void who_waits_may_have_acted_on_it(void **state)
+TEST(who_waits_may_have_acted_on_it)
 {
-    (void)state;
     for (int killed = 0; killed < 2; killed++)
         for (int signals_ = 1; signals_ < 3; signals_++)
             for (int acts = 0; acts < 2; acts++) {
@@ -1858,9 +1791,8 @@ static void who_waits_may_have_acted_on_it(void **state)
 }
 
 /* … and the recording ended at once. */
-static void the_end_comes_soon_after_a_signal(void **state)
+TEST(the_end_comes_soon_after_a_signal)
 {
-    (void)state;
     for (int killed = 0; killed < 2; killed++) {
         struct recording r;
         begin_as(&r, killed ? WEFT_TRACE_KILLED : WEFT_TRACE_STOPPED, false);
@@ -1876,9 +1808,8 @@ static void the_end_comes_soon_after_a_signal(void **state)
     }
 }
 
-static void signalled_once_for_all(void **state)
+TEST(signalled_once_for_all)
 {
-    (void)state;
     struct recording r;
     begin(&r);
     create(&r, LOOP, 1, CONDITION_, "loaded");
@@ -1904,10 +1835,9 @@ static void signalled_once_for_all(void **state)
 
 /* Both sides of a buffer wait at one condition, and the last signal is for the wrong one. Not so if that has told others since, or
  * if all are of one sort: then there may just be nothing to do. */
-static void signalled_the_wrong_one(void **state)
+TEST(signalled_the_wrong_one)
 {
     enum { WRONG, TOLD, ONE_SORT, WAYS };
-    (void)state;
     for (int way = 0; way < WAYS; way++) {
         struct recording r;
         begin(&r);
@@ -1937,9 +1867,8 @@ static void signalled_the_wrong_one(void **state)
     }
 }
 
-static void signalled_and_nobody_ran(void **state)
+TEST(signalled_and_nobody_ran)
 {
-    (void)state;
     struct recording r;
     waits_too_late(&r);
     should(&r, 1);
@@ -1975,9 +1904,8 @@ static void answers(struct recording *r)
     }
 }
 
-static void resolved_and_nobody_was_told(void **state)
+TEST(resolved_and_nobody_was_told)
 {
-    (void)state;
     struct recording r;
     answers(&r);
     sleep_ms(&r, 10);
@@ -1993,9 +1921,8 @@ static void resolved_and_nobody_was_told(void **state)
     NOTHING(&r);
 }
 
-static void resolved_and_nobody_marked_was_told(void **state)
+TEST(resolved_and_nobody_marked_was_told)
 {
-    (void)state;
     struct recording r;
     begin(&r);
     create(&r, LOOP, 1, TASK_, "main");
@@ -2012,9 +1939,8 @@ static void resolved_and_nobody_marked_was_told(void **state)
     EXPECT(&r, "lost-wakeup likely 3 x1: 1\n", "'receipt'");
 }
 
-static void resolved_in_a_program_that_tells_nothing_else(void **state)
+TEST(resolved_in_a_program_that_tells_nothing_else)
 {
-    (void)state;
     struct recording r;
     begin(&r);
     create(&r, LOOP, 1, TASK_, "main");
@@ -2030,9 +1956,8 @@ static void resolved_in_a_program_that_tells_nothing_else(void **state)
 
 /* A thread is woken by the system, whenever a core is free; and then it may run, or wait in a call that nothing says, for as
  * long as it likes. The same things are wrong of a task, which others need. */
-static void a_thread_is_no_event_loop(void **state)
+TEST(a_thread_is_no_event_loop)
 {
-    (void)state;
     const uint32_t before = ignored;
     ignored = ~(1u << WEFT_FINDING_SLOW_WAKE | 1u << WEFT_FINDING_LOOP_BLOCKED);
     for (int scene = 0; scene < 3; scene++) {
@@ -2068,9 +1993,8 @@ static void a_thread_is_no_event_loop(void **state)
 }
 
 /* Who waits for a time limit, too, waits for the first of both. */
-static void a_result_before_the_time_limit(void **state)
+TEST(a_result_before_the_time_limit)
 {
-    (void)state;
     for (int limit = 0; limit < 3; limit++) {
         struct recording r;
         begin(&r);
@@ -2092,9 +2016,8 @@ static void a_result_before_the_time_limit(void **state)
 }
 
 /* A race: the time limit came first, then the one who waited cancels the other, but never answers. */
-static void what_the_waiter_ends_itself_is_not_lost(void **state)
+TEST(what_the_waiter_ends_itself_is_not_lost)
 {
-    (void)state;
     for (int by_itself = 0; by_itself < 2; by_itself++) {
         struct recording r;
         begin(&r);
@@ -2141,9 +2064,8 @@ static void fetches(struct recording *r)
     sleep_ms(r, 100);
 }
 
-static void a_failure_and_what_hangs_because_of_it(void **state)
+TEST(a_failure_and_what_hangs_because_of_it)
 {
-    (void)state;
     struct recording r;
     fetches(&r);
     ignored = 0;
@@ -2167,9 +2089,8 @@ static unsigned kinds_found(const struct weft_model *m, uint32_t without)
 }
 
 /* Replies that never come and are waited for are a leak, too, but for the same cause. */
-static void what_piles_up_because_it_hangs(void **state)
+TEST(what_piles_up_because_it_hangs)
 {
-    (void)state;
     struct recording r;
     begin(&r);
     for (uint64_t i = 0; i < 150; i++) {
@@ -2191,9 +2112,8 @@ static void what_piles_up_because_it_hangs(void **state)
     weft_model_free(m);
 }
 
-static void what_waits_for_several_has_not_lost_the_first(void **state)
+TEST(what_waits_for_several_has_not_lost_the_first)
 {
-    (void)state;
     struct recording r;
     answers(&r);
     create(&r, LOOP, 4, REPLY_, "more");
@@ -2205,9 +2125,8 @@ static void what_waits_for_several_has_not_lost_the_first(void **state)
 /* ---- With other findings ---- */
 
 /* The poller is what is wrong; that main waits for it follows. */
-static void what_spins_does_not_hang(void **state)
+TEST(what_spins_does_not_hang)
 {
-    (void)state;
     struct recording r;
     struct weft_findings f;
     struct weft_history *h;
@@ -2245,9 +2164,8 @@ static bool progress_rises(void *data, double share)
     return ++told->times < told->most;
 }
 
-static void progress_is_told(void **state)
+TEST(progress_is_told)
 {
-    (void)state;
     struct recording r;
     struct weft_findings f;
     struct weft_history *h;
@@ -2270,9 +2188,8 @@ static void progress_is_told(void **state)
     weft_model_free(m);
 }
 
-static void only_the_most_important_are_told(void **state)
+TEST(only_the_most_important_are_told)
 {
-    (void)state;
     struct recording r;
     struct weft_findings f;
     begin(&r);
@@ -2329,104 +2246,14 @@ static void allocations_fail(void **state, bool joined)
     weft_model_free(m);
 }
 
-static void each_allocation_may_fail(void **state)
+TEST(each_allocation_may_fail)
 {
     allocations_fail(state, false);
 }
 
-static void each_allocation_of_joining_may_fail(void **state)
+TEST(each_allocation_of_joining_may_fail)
 {
     allocations_fail(state, true);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_root_and_what_hangs_behind_it),
-        cmocka_unit_test(cancelled_and_goes_on),
-        cmocka_unit_test(without_a_mark_it_is_only_possible),
-        cmocka_unit_test(by_marks_and_ends),
-        cmocka_unit_test(one_of_two_is_marked),
-        cmocka_unit_test(what_is_meant_to_wait_does),
-        cmocka_unit_test(others_have_long_been_answered),
-        cmocka_unit_test(others_without_a_label_are_no_others),
-        cmocka_unit_test(the_next_one_may_come_at_any_time),
-        cmocka_unit_test(none_is_answered_any_more),
-        cmocka_unit_test(others_have_slept_for_less),
-        cmocka_unit_test(others_have_long_ended),
-        cmocka_unit_test(what_was_at_work_when_the_program_ended),
-        cmocka_unit_test(others_have_taken_nearly_as_long),
-        cmocka_unit_test(its_children_still_move),
-        cmocka_unit_test(none_like_it_has_ended_yet),
-        cmocka_unit_test(a_lonely_one_of_mirage),
-        cmocka_unit_test(a_trace_of_mirage),
-        cmocka_unit_test(others_have_overtaken_it),
-        cmocka_unit_test(a_server_waits_on_purpose),
-        cmocka_unit_test(what_was_pending_then_may_have_ended),
-        cmocka_unit_test(what_was_seen_pending_since_has_not),
-        cmocka_unit_test(what_ran_then_is_no_sign_of_life),
-        cmocka_unit_test(a_condition_needs_a_new_wait),
-        cmocka_unit_test(behind_what_is_meant_to_be_pending),
-        cmocka_unit_test(a_killed_program_may_have_gone_on),
-        cmocka_unit_test(what_sleeps_in_a_trace_without_an_end),
-        cmocka_unit_test(a_time_limit_will_free_it),
-        cmocka_unit_test(who_waits_is_older),
-        cmocka_unit_test(a_ring_that_has_wrapped_lowers_confidence),
-        cmocka_unit_test(what_is_missing_in_between_lowers_confidence),
-        cmocka_unit_test(what_runs_does_not_hang),
-        cmocka_unit_test(never_resolved),
-        cmocka_unit_test(losers_of_a_race_do_not_hang),
-        cmocka_unit_test(many_of_one_family_are_one_finding),
-        cmocka_unit_test(what_is_in_flight_at_the_end_does_not_hang),
-        cmocka_unit_test(a_timer_that_has_yet_to_go_off),
-        cmocka_unit_test(what_goes_on_as_always_is_not_the_cause),
-        cmocka_unit_test(a_circle_of_waits),
-        cmocka_unit_test(circles_that_touch),
-        cmocka_unit_test(a_circle_that_somebody_outside_can_break),
-        cmocka_unit_test(becoming_is_no_circle),
-        cmocka_unit_test(locks_that_their_holders_created),
-        cmocka_unit_test(locks_that_were_read),
-        cmocka_unit_test(who_failed_still_holds_it),
-        cmocka_unit_test(who_failed_still_holds_what_is_not_marked),
-        cmocka_unit_test(who_holds_it_waits_for_something_else),
-        cmocka_unit_test(who_holds_it_runs),
-        cmocka_unit_test(a_circle_over_what_is_held),
-        cmocka_unit_test(others_queue_behind_a_circle),
-        cmocka_unit_test(who_holds_it_waits_for_it),
-        cmocka_unit_test(a_pool_is_stuck_when_all_who_hold_it_are),
-        cmocka_unit_test(an_empty_pool_names_who_has_it),
-        cmocka_unit_test(who_holds_it_has_taken_the_signal),
-        cmocka_unit_test(what_is_passed_on_is_nobodys),
-        cmocka_unit_test(what_is_not_known_of_all_is_said_so),
-        cmocka_unit_test(what_one_at_a_time_has_held_is_a_lock),
-        cmocka_unit_test(who_holds_it_may_be_idle),
-        cmocka_unit_test(a_creator_alone_is_no_circle),
-        cmocka_unit_test(the_one_who_would_resolve_it_is_held_up),
-        cmocka_unit_test(a_worker_with_nothing_to_do_is_not_held_up),
-        cmocka_unit_test(signalled_before_anybody_waited),
-        cmocka_unit_test(signalled_in_vain_as_always),
-        cmocka_unit_test(a_condition_of_a_pool),
-        cmocka_unit_test(one_signal_too_many_to_be_certain),
-        cmocka_unit_test(a_condition_that_is_marked_as_background),
-        cmocka_unit_test(who_waits_may_have_acted_on_it),
-        cmocka_unit_test(the_end_comes_soon_after_a_signal),
-        cmocka_unit_test(signalled_once_for_all),
-        cmocka_unit_test(signalled_the_wrong_one),
-        cmocka_unit_test(signalled_and_nobody_ran),
-        cmocka_unit_test(resolved_and_nobody_was_told),
-        cmocka_unit_test(resolved_and_nobody_marked_was_told),
-        cmocka_unit_test(resolved_in_a_program_that_tells_nothing_else),
-        cmocka_unit_test(a_result_before_the_time_limit),
-        cmocka_unit_test(a_thread_is_no_event_loop),
-        cmocka_unit_test(what_the_waiter_ends_itself_is_not_lost),
-        cmocka_unit_test(what_waits_for_several_has_not_lost_the_first),
-        cmocka_unit_test(what_spins_does_not_hang),
-        cmocka_unit_test(a_failure_and_what_hangs_because_of_it),
-        cmocka_unit_test(what_piles_up_because_it_hangs),
-        cmocka_unit_test(progress_is_told),
-        cmocka_unit_test(only_the_most_important_are_told),
-        cmocka_unit_test(each_allocation_may_fail),
-        cmocka_unit_test(each_allocation_of_joining_may_fail),
-    };
-    return cmocka_run_group_tests(tests, NULL, each_rule_is_needed);
-}
+RUN_TESTS(NULL, each_rule_is_needed)

@@ -71,18 +71,16 @@ static void expect_waits(const struct step *step, size_t count, const char *want
 
 /* ---- Waits ---- */
 
-static void waits_end_by_reading(void **state)
+TEST(waits_end_by_reading)
 {
-    (void)state;
     expect_waits(STEPS(TASKS, E(switches(10, 1)), E(try_read(11, 1, 2)), E(switches(12, 3)),
                        E(fulfills(13, 3, 2)), E(reads(20, 1, 2)), E(try_read(21, 1, 4)),
                        E(switches(22, LOOP)), E(notifies(23, LOOP, 4)), E(signals(24, 1, 4))),
                  "1>2 11-20 read, 1>4 21-24 read");
 }
 
-static void waits_end_by_running(void **state)
+TEST(waits_end_by_running)
 {
-    (void)state;
     /* Nothing says why 1 runs; but 2 was there. */
     expect_waits(STEPS(TASKS, E(switches(10, 1)), E(try_read(11, 1, 2)), E(switches(12, 3)),
                        E(fulfills(13, 3, 2)), E(switches(20, 1)), E(switches(30, LOOP))),
@@ -101,26 +99,23 @@ static void waits_end_by_running(void **state)
                  "1>2 11-20 ran");
 }
 
-static void the_run_in_which_a_wait_began_does_not_end_it(void **state)
+TEST(the_run_in_which_a_wait_began_does_not_end_it)
 {
-    (void)state;
     expect_waits(STEPS(TASKS, E(switches(10, 1)), E(try_read(10, 1, 2)), E(notifies(10, 3, 2)),
                        E(switches(12, 3)), E(switches(30, LOOP))),
                  "1>2 10-30 open");
 }
 
-static void who_became_another_runs_as_that(void **state)
+TEST(who_became_another_runs_as_that)
 {
-    (void)state;
     expect_waits(STEPS(TASKS, E(switches(10, 1)), E(try_read(11, 1, 2)), E(switches(12, 3)),
                        E(becomes(13, 1, 4)), E(fulfills(14, 3, 2)), E(switches(20, 4)),
                        E(switches(30, LOOP))),
                  "1>2 11-20 ran");
 }
 
-static void losers_are_left(void **state)
+TEST(losers_are_left)
 {
-    (void)state;
     expect_waits(STEPS(TASKS, E(switches(10, 1)), E(try_read(11, 1, 2)), E(try_read(12, 1, 3)),
                        E(switches(13, LOOP)), E(fulfills(14, LOOP, 2)), E(reads(20, 1, 2)),
                        E(try_read(21, 1, 4)), E(switches(30, LOOP))),
@@ -130,9 +125,8 @@ static void losers_are_left(void **state)
                  "1>2 11-14 ended, 1>3 12-14 ended");
 }
 
-static void one_wait_told_twice_is_one(void **state)
+TEST(one_wait_told_twice_is_one)
 {
-    (void)state;
     expect_waits(STEPS(TASKS, E(switches(10, 1)), E(try_read(11, 1, 2)), E(try_read(12, 1, 2)),
                        E(switches(13, LOOP))),
                  "1>2 11-13 open");
@@ -163,9 +157,8 @@ static void expect_turns(const struct step *step, size_t count, const char *want
     TASKS, E(switches(10, 1)), E(try_read(11, 1, 4)), E(switches(12, 2)), E(try_read(13, 2, 4)),   \
         E(switches(14, LOOP))
 
-static void turns_at_a_condition(void **state)
+TEST(turns_at_a_condition)
 {
-    (void)state;
     /* One after the other: each has its own turn. */
     expect_turns(STEPS(QUEUE, E(notifies(50, LOOP, 4)), E(signals(51, 1, 4)), E(switches(52, LOOP)),
                        E(notifies(150, LOOP, 4)), E(signals(151, 2, 4))),
@@ -195,9 +188,8 @@ static void turns_at_a_condition(void **state)
 
 /* ---- Runs and idle times ---- */
 
-static void why_runs_begin(void **state)
+TEST(why_runs_begin)
 {
-    (void)state;
     struct weft_model *m =
         build(STEPS(TASKS, E(switches(10, 1)), E(reads(20, 2, 3)), E(switches(25, LOOP)),
                     E(signals(30, 3, 4)), E(switches(40, LOOP))));
@@ -225,9 +217,8 @@ static void why_runs_begin(void **state)
     weft_model_free(m);
 }
 
-static void when_streams_are_idle(void **state)
+TEST(when_streams_are_idle)
 {
-    (void)state;
     struct weft_model *m =
         build(STEPS(E(creates(0, LOOP, 1, 0)), E(suspends(10)), E(resumes(30)), E(switches(31, 1)),
                     E(suspends(40)), E(resumes(45)), on(1, switches(5, 1)), on(1, suspends(50)),
@@ -247,9 +238,8 @@ static void when_streams_are_idle(void **state)
     weft_model_free(m);
 }
 
-static void which_streams_are_loops(void **state)
+TEST(which_streams_are_loops)
 {
-    (void)state;
     struct weft_model *m =
         build(STEPS(E(creates(0, LOOP, 1, 0)), E(creates(1, LOOP, 2, 0)), E(switches(2, 1)),
                     on(1, switches(3, 2)), on(1, fulfills(4, 2, 2)), E(reads(5, 1, 2))));
@@ -260,9 +250,8 @@ static void which_streams_are_loops(void **state)
     weft_model_free(m);
 }
 
-static void who_resolved_what(void **state)
+TEST(who_resolved_what)
 {
-    (void)state;
     struct weft_model *m = build(STEPS(TASKS, E(becomes(10, 1, 2)), E(fulfills(20, 3, 2)),
                                        E(forgets(21, 4)), E(suspends(30))));
     struct weft_history *h = history_of(m);
@@ -277,9 +266,8 @@ static void who_resolved_what(void **state)
     weft_model_free(m);
 }
 
-static void collections_are_counted_once(void **state)
+TEST(collections_are_counted_once)
 {
-    (void)state;
     struct weft_model *m = build(STEPS(E(creates(0, LOOP, 1, 0)), E(gc(20, 10)), E(gc(25, 10)),
                                        E(gc(50, 5)), E(suspends(60))));
     struct weft_history *h = history_of(m);
@@ -291,9 +279,8 @@ static void collections_are_counted_once(void **state)
 }
 
 /* A million waiters, and a chain of as many, are sorted by reader and by source. */
-static void many_waits(void **state)
+TEST(many_waits)
 {
-    (void)state;
     enum { MANY = 20000 };
     struct step *step = calloc(3 * MANY + 1, sizeof *step);
     assert_non_null(step);
@@ -319,9 +306,8 @@ static void many_waits(void **state)
     weft_model_free(m);
 }
 
-static void each_allocation_may_fail(void **state)
+TEST(each_allocation_may_fail)
 {
-    (void)state;
     struct weft_model *m =
         build(STEPS(TASKS, E(switches(10, 1)), E(try_read(11, 1, 2)), E(try_read(12, 1, 3)),
                     E(suspends(13)), E(resumes(14)), E(fulfills(15, LOOP, 2)), E(reads(20, 1, 2)),
@@ -345,23 +331,4 @@ static void each_allocation_may_fail(void **state)
     weft_model_free(m);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(waits_end_by_reading),
-        cmocka_unit_test(waits_end_by_running),
-        cmocka_unit_test(the_run_in_which_a_wait_began_does_not_end_it),
-        cmocka_unit_test(who_became_another_runs_as_that),
-        cmocka_unit_test(losers_are_left),
-        cmocka_unit_test(one_wait_told_twice_is_one),
-        cmocka_unit_test(turns_at_a_condition),
-        cmocka_unit_test(why_runs_begin),
-        cmocka_unit_test(when_streams_are_idle),
-        cmocka_unit_test(which_streams_are_loops),
-        cmocka_unit_test(who_resolved_what),
-        cmocka_unit_test(collections_are_counted_once),
-        cmocka_unit_test(many_waits),
-        cmocka_unit_test(each_allocation_may_fail),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

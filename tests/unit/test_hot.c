@@ -111,9 +111,8 @@ static bool has_text(const struct weft_drawlist *list, const char *text)
 
 /* ---- Facts and tips ---- */
 
-static void hot_functions(void **state)
+TEST(hot_functions)
 {
-    (void)state;
     struct weft_explorer *e = shown(true);
     assert_string_equal(fact(e, "Hot functions", "in all"), "about 900 ms, 900 samples");
     assert_string_equal(fact(e, "Hot functions", "56 %"), "in_outer");
@@ -135,9 +134,8 @@ static void hot_functions(void **state)
     weft_explorer_free(e);
 }
 
-static void strips_tell(void **state)
+TEST(strips_tell)
 {
-    (void)state;
     struct weft_explorer *e = shown(true);
     weft_explorer_command(e, WEFT_COMMAND_LEGEND);
     weft_explorer_point(e, 300, HEIGHT - 10); /* at about 297 ms */
@@ -180,9 +178,8 @@ static void click(struct weft_explorer *e, const char *name)
     weft_explorer_release(e, x, y);
 }
 
-static void opens_and_closes(void **state)
+TEST(opens_and_closes)
 {
-    (void)state;
     struct weft_explorer *e = shown(true);
     assert_false(has_text(weft_explorer_draw(e), "in_outer"));
     assert_true(weft_explorer_key(e, "F", WEFT_SHIFT));
@@ -211,9 +208,8 @@ static void opens_and_closes(void **state)
     weft_explorer_free(e);
 }
 
-static void is_of_what_is_selected(void **state)
+TEST(is_of_what_is_selected)
 {
-    (void)state;
     struct weft_explorer *e = shown(true);
     assert_true(weft_explorer_command(e, WEFT_COMMAND_FLAME));
     weft_explorer_select(e, 0, 1);
@@ -247,9 +243,8 @@ static void is_of_what_is_selected(void **state)
 }
 
 /* Its pane can be dragged, turned at and pointed at anywhere, with a trace that comes and goes. */
-static void stays_sound(void **state)
+TEST(stays_sound)
 {
-    (void)state;
     struct weft_explorer *e = shown(true);
     uint32_t random = 1;
     weft_explorer_command(e, WEFT_COMMAND_FLAME);
@@ -305,9 +300,8 @@ static void stays_sound(void **state)
     weft_explorer_free(e);
 }
 
-static void without_samples(void **state)
+TEST(without_samples)
 {
-    (void)state;
     struct weft_explorer *e = shown(false);
     assert_null(fact(e, "Hot functions", "in all"));
     weft_explorer_select(e, 0, 1);
@@ -319,9 +313,8 @@ static void without_samples(void **state)
 }
 
 /* Promises whose creators form a circle, as in a damaged trace. */
-static void circles(void **state)
+TEST(circles)
 {
-    (void)state;
     struct weft_model *m = made_model();
     m->promise[1].creator = 2;
     uint8_t *mark = explore_created_by(m, 2);
@@ -334,9 +327,8 @@ static void circles(void **state)
     weft_model_free(m);
 }
 
-static void without_memory(void **state)
+TEST(without_memory)
 {
-    (void)state;
     int failures = 0;
     for (long n = 1; n < 100000; n++) {
         struct weft_explorer *e = shown(true);
@@ -358,13 +350,4 @@ static void without_memory(void **state)
     assert_true(failures > 30 && failures < 99999);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(hot_functions),    cmocka_unit_test(strips_tell),
-        cmocka_unit_test(opens_and_closes), cmocka_unit_test(is_of_what_is_selected),
-        cmocka_unit_test(stays_sound),      cmocka_unit_test(without_samples),
-        cmocka_unit_test(circles),          cmocka_unit_test(without_memory),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

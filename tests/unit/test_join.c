@@ -112,9 +112,8 @@ static void join(struct weft_profile *p, const struct weft_model *m)
 
 /* ---- Whose ---- */
 
-static void test_time(void **state)
+TEST(test_time)
 {
-    (void)state;
     struct weft_model *m =
         BUILD(NULL, one(creates(1000, LOOP, 1, 0)), one(creates(1001, LOOP, 2, 0)),
               one(switches(1010, 1)), one(switches(1020, 2)), one(switches(1030, LOOP)),
@@ -132,9 +131,8 @@ static void test_time(void **state)
     weft_model_free(m);
 }
 
-static void test_threads(void **state)
+TEST(test_threads)
 {
-    (void)state;
     struct weft_model *m =
         BUILD(NULL, one(creates(100, LOOP, 1, 0)), one(switches(110, 1)), one(switches(200, LOOP)),
               two(creates(100, LOOP, 2, 0)), two(switches(120, 2)), two(switches(180, LOOP)));
@@ -172,9 +170,8 @@ static void test_threads(void **state)
 }
 
 /* A number that the system gives again. */
-static void test_number_again(void **state)
+TEST(test_number_again)
 {
-    (void)state;
     static const uint32_t thread[] = {90, 91, 90};
     struct weft_model *m =
         BUILD(thread, one(creates(100, LOOP, 1, 0)), one(switches(110, 1)),
@@ -204,9 +201,8 @@ static uint64_t root_of(const struct weft_model *m, uint64_t id)
     return root == WEFT_NONE ? 0 : m->promise[root].id;
 }
 
-static void test_root(void **state)
+TEST(test_root)
 {
-    (void)state;
     struct weft_model *m =
         BUILD(NULL, one(creates(100, LOOP, 1, 0)), one(creates(101, 1, 2, 0)),
               one(background(102, 2)), one(creates(103, 2, 3, 0)), one(creates(104, 3, 4, 0)),
@@ -297,9 +293,8 @@ static struct weft_model *server(void)
                  one(switches(300, LOOP)), one(switches(310, 4)), one(switches(400, LOOP)));
 }
 
-static void test_async_known_loop(void **state)
+TEST(test_async_known_loop)
 {
-    (void)state;
     struct weft_model *m = server();
     struct weft_profile *p = named_profile();
     uint32_t poll = push(p, push(p, push(p, push(p, 0, 0x1000), 0x2000), 0x3000), 0x4000);
@@ -323,9 +318,8 @@ static void test_async_known_loop(void **state)
     weft_model_free(m);
 }
 
-static void test_async_unknown_loop(void **state)
+TEST(test_async_unknown_loop)
 {
-    (void)state;
     struct weft_model *m = server();
     struct weft_profile *p = named_profile();
     uint32_t run = push(p, push(p, 0, 0x1000), 0x2000), on_read = push(p, run, 0x5000);
@@ -354,9 +348,8 @@ static void test_async_unknown_loop(void **state)
 }
 
 /* A loop that is made of promises is one frame; one that waits in a circle ends. */
-static void test_async_circles(void **state)
+TEST(test_async_circles)
 {
-    (void)state;
     struct step step[400];
     size_t n = 0;
     for (uint64_t i = 1; i <= 100; i++) {
@@ -382,9 +375,8 @@ static void test_async_circles(void **state)
     weft_model_free(m);
 }
 
-static void test_deep_stack(void **state)
+TEST(test_deep_stack)
 {
-    (void)state;
     struct weft_model *m = server();
     struct weft_profile *p = named_profile();
     uint32_t stack = 0, count;
@@ -406,9 +398,8 @@ static void test_deep_stack(void **state)
 
 /* ---- Trees and lists of promises ---- */
 
-static void test_groups(void **state)
+TEST(test_groups)
 {
-    (void)state;
     struct weft_model *m = server();
     struct weft_profile *p = named_profile();
     uint32_t run = push(p, push(p, 0, 0x1000), 0x2000), parse = push(p, run, 0x6000);
@@ -450,9 +441,8 @@ static void test_groups(void **state)
 }
 
 /* Of a label that several have; with what they created; and by what is common to labels. */
-static void test_labels(void **state)
+TEST(test_labels)
 {
-    (void)state;
     struct weft_model *m = server();
     struct weft_profile *p = named_profile();
     uint32_t run = push(p, push(p, 0, 0x1000), 0x2000), *family;
@@ -495,9 +485,8 @@ static void expect_gaps(struct weft_profile *p, const char *wanted)
 }
 
 /* Why there is no promise. */
-static void test_gaps(void **state)
+TEST(test_gaps)
 {
-    (void)state;
     struct weft_model *m = BUILD(NULL, one(creates(1000, LOOP, 1, 0)), two(switches(1500, LOOP)),
                                  one(switches(1600, 1)), one(switches(1700, LOOP)));
     struct weft_profile *p = new_profile();
@@ -530,9 +519,8 @@ static void test_gaps(void **state)
     weft_model_free(m);
 }
 
-static void test_no_model(void **state)
+TEST(test_no_model)
 {
-    (void)state;
     struct weft_profile *p = named_profile();
     struct weft_calltree_options o = WEFT_CALLTREE_ALL;
     struct weft_profile_list *l;
@@ -584,9 +572,8 @@ static int join_and_ask(struct weft_profile *p, const struct weft_model *m)
     return rc;
 }
 
-static void test_out_of_memory(void **state)
+TEST(test_out_of_memory)
 {
-    (void)state;
     struct weft_model *m = server();
     for (long n = 1; n < 10000; n++) {
         struct weft_profile *p = named_profile();
@@ -606,22 +593,4 @@ static void test_out_of_memory(void **state)
     assert_true(live < before);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_time),
-        cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_number_again),
-        cmocka_unit_test(test_root),
-        cmocka_unit_test(test_async_known_loop),
-        cmocka_unit_test(test_async_unknown_loop),
-        cmocka_unit_test(test_async_circles),
-        cmocka_unit_test(test_deep_stack),
-        cmocka_unit_test(test_groups),
-        cmocka_unit_test(test_labels),
-        cmocka_unit_test(test_gaps),
-        cmocka_unit_test(test_no_model),
-        cmocka_unit_test(test_out_of_memory),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -1,20 +1,15 @@
 /* SPDX-License-Identifier: ISC */
 /* Akaros's profiling device on a machine that does what the test says: commands, streams, readers, drops. */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include <cmocka.h>
-
 #include "allocations.h"
 #include "format/bytes.h"
 #include "kprof/device.h"
 #include "kprof/state.h"
+#include "test.h"
 
 #define COUNT(a) (sizeof(a) / sizeof *(a))
 #define CORES 4u
@@ -187,9 +182,8 @@ static void refused(enum weft_kprof_file file, const char *command, int error, c
 #define USAGE "startclr|start|stop|clear|opstart|opstop|optimer"
 #define OPTIMER "optimer [<0|1|..|n|all> <on|off>] [period USEC]"
 
-static void commands(void **state)
+TEST(commands)
 {
-    (void)state;
     DEVICE(0);
     assert_string_equal(text(WEFT_KPROF_ERROR), "");
     CTL("optimer 1 on\n");
@@ -218,9 +212,8 @@ static void commands(void **state)
     weft_kprof_free(pc.k);
 }
 
-static void garbage(void **state)
+TEST(garbage)
 {
-    (void)state;
     static const char *const kpctl[] = {
         "",          "\n",          "opstarts",    "opstart now", "OPSTART",
         "stop stop", "optime 0 on", "start\nstop", "\x01",        "opstart\x7f",
@@ -281,9 +274,8 @@ static void garbage(void **state)
 }
 
 /* Each user finds his own error; that of the one who has not written for longest is forgotten. */
-static void errors(void **state)
+TEST(errors)
 {
-    (void)state;
     DEVICE(0);
     for (uint32_t uid = 0; uid < 17; uid++)
         weft_kprof_write(pc.k, uid % 2 ? WEFT_KPROF_KPRINTX : WEFT_KPROF_KPCTL, "?", 1,
@@ -311,9 +303,8 @@ static uint64_t word(const uint8_t *bytes, size_t i)
 }
 
 /* The timer and collecting, each by itself, are not enough. */
-static void both_switches(void **state)
+TEST(both_switches)
 {
-    (void)state;
     uint8_t b[4096];
     DEVICE(0);
     struct weft_kprof_handle *h = reader(WEFT_KPROF_KPOPROFILE);
@@ -354,9 +345,8 @@ static void both_switches(void **state)
     weft_kprof_free(pc.k);
 }
 
-static void user_stacks(void **state)
+TEST(user_stacks)
 {
-    (void)state;
     uint8_t b[4096];
     DEVICE(.user_frames = 5);
     CTL("optimer 2 on");
@@ -373,9 +363,8 @@ static void user_stacks(void **state)
 }
 
 /* The buffer of a core gets into the queue when it is full, and when it has waited long enough. */
-static void buffers(void **state)
+TEST(buffers)
 {
-    (void)state;
     static uint8_t b[1u << 20];
     DEVICE(0);
     struct weft_kprof_handle *h = reader(WEFT_KPROF_KPOPROFILE);
@@ -401,9 +390,8 @@ static void buffers(void **state)
     weft_kprof_free(pc.k);
 }
 
-static void full(void **state)
+TEST(full)
 {
-    (void)state;
     static uint8_t b[1u << 20];
     DEVICE(.queue_bytes = 240);
     CTL("optimer 0 on");
@@ -432,9 +420,8 @@ static void full(void **state)
     weft_kprof_free(pc.k);
 }
 
-static void by_hand(void **state)
+TEST(by_hand)
 {
-    (void)state;
     uint8_t b[4096];
     static const char *const wrong[] = {"", "x", "0x", "0xg", "1 2", "-1", "1.5", "+1"};
     DEVICE(0);
@@ -459,9 +446,8 @@ static void by_hand(void **state)
 
 /* ---- Readers ---- */
 
-static void small_reads(void **state)
+TEST(small_reads)
 {
-    (void)state;
     uint8_t whole[4096], b[4096];
     size_t sizes[] = {1, 3, 8, 23, 24, 25, 47, 48, 100, 151, 152, 153};
     for (size_t s = 0; s < COUNT(sizes); s++) {
@@ -498,9 +484,8 @@ static void small_reads(void **state)
 }
 
 /* Each record goes to one reader; one that is left in the middle is there again, from its beginning. */
-static void two_readers(void **state)
+TEST(two_readers)
 {
-    (void)state;
     uint8_t a[100], b[100], rest[200];
     DEVICE(0);
     CTL("optimer 0 on");
@@ -534,9 +519,8 @@ static void two_readers(void **state)
 }
 
 /* Much more than a block of the queue, read by sizes that fit nothing. */
-static void long_queue(void **state)
+TEST(long_queue)
 {
-    (void)state;
     struct kprof_queue q;
     struct kprof_queue_reader r = {0};
     uint8_t record[3000], b[2500];
@@ -568,9 +552,8 @@ static void long_queue(void **state)
 
 /* ---- kpdata ---- */
 
-static void records(void **state)
+TEST(records)
 {
-    (void)state;
     uint8_t b[4096];
     DEVICE(0);
     CTL("optimer 1 on");
@@ -622,9 +605,8 @@ static void records(void **state)
     LINE("0000000000000000", "                        Total", "0000000000000000")                  \
     LINE("0000000000000000", "                         User", "0000000000000000")
 
-static void histogram(void **state)
+TEST(histogram)
 {
-    (void)state;
     uint8_t b[512];
     DEVICE(0);
     CTL("optimer 0 on");
@@ -663,9 +645,8 @@ static void histogram(void **state)
     weft_kprof_free(pc.k);
 }
 
-static void histogram_only(void **state)
+TEST(histogram_only)
 {
-    (void)state;
     DEVICE(.kpdata = WEFT_KPROF_HISTOGRAM);
     CTL("optimer 0 on");
     assert_string_equal(text(WEFT_KPROF_KPDATA), EMPTY);
@@ -683,9 +664,8 @@ static void histogram_only(void **state)
 }
 
 /* More addresses than are kept are counted all the same. */
-static void many_addresses(void **state)
+TEST(many_addresses)
 {
-    (void)state;
     struct kprof_histogram h = {0};
     for (uint64_t i = 0; i < KPROF_HISTOGRAM_ADDRESSES + 5; i++)
         kprof_histogram_tick(&h, KERNEL + i);
@@ -699,9 +679,8 @@ static void many_addresses(void **state)
 
 /* ---- Texts ---- */
 
-static void trace(void **state)
+TEST(trace)
 {
-    (void)state;
     static char line[2000];
     DEVICE(0);
     pc.now_ns = 12000000345;
@@ -727,9 +706,8 @@ static void trace(void **state)
     weft_kprof_free(pc.k);
 }
 
-static void printx(void **state)
+TEST(printx)
 {
-    (void)state;
     DEVICE(0);
     assert_string_equal(text(WEFT_KPROF_KPRINTX), "off\n");
     CTL("optimer 0 on");
@@ -754,9 +732,8 @@ static void stat_says(const char *path, const char *what)
     fclose(f);
 }
 
-static void mpstat(void **state)
+TEST(mpstat)
 {
-    (void)state;
     char path[] = "/tmp/test_kprof-XXXXXX";
     int fd = mkstemp(path);
     assert_true(fd >= 0);
@@ -817,9 +794,8 @@ static bool session(void)
     return ok;
 }
 
-static void out_of_memory(void **state)
+TEST(out_of_memory)
 {
-    (void)state;
     for (long n = 1; n < 100; n++) {
         long before = live;
         fail_at = n;
@@ -836,19 +812,4 @@ static void out_of_memory(void **state)
     fail();
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(commands),       cmocka_unit_test(garbage),
-        cmocka_unit_test(errors),         cmocka_unit_test(both_switches),
-        cmocka_unit_test(user_stacks),    cmocka_unit_test(buffers),
-        cmocka_unit_test(full),           cmocka_unit_test(by_hand),
-        cmocka_unit_test(small_reads),    cmocka_unit_test(two_readers),
-        cmocka_unit_test(long_queue),     cmocka_unit_test(records),
-        cmocka_unit_test(histogram),      cmocka_unit_test(histogram_only),
-        cmocka_unit_test(many_addresses), cmocka_unit_test(trace),
-        cmocka_unit_test(printx),         cmocka_unit_test(mpstat),
-        cmocka_unit_test(out_of_memory),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

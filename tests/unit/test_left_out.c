@@ -127,9 +127,8 @@ static struct picture *many_lines(void)
 }
 
 /* Names get fewer as rows get lower, but never all at once, and the ones that matter stay. */
-static void names_thin_out(void **state)
+TEST(names_thin_out)
 {
-    (void)state;
     struct picture *p = many_lines();
     const struct weft_draw **at = calloc(p->m->promises, sizeof *at);
     uint32_t before = 0;
@@ -154,9 +153,8 @@ static void names_thin_out(void **state)
 }
 
 /* No text of a promise lies over another's, in whatever room. */
-static void names_do_not_lie_over_names(void **state)
+TEST(names_do_not_lie_over_names)
 {
-    (void)state;
     struct picture *p = many_lines();
     for (int32_t height = 200; height <= 1700; height += 37)
         for (uint16_t percent = 50; percent <= 300; percent += 50) {
@@ -179,9 +177,8 @@ static void names_do_not_lie_over_names(void **state)
 }
 
 /* Where rows are drawn together, too: of the long ones some, of the failed and the found first. */
-static void folded_rows_have_names(void **state)
+TEST(folded_rows_have_names)
 {
-    (void)state;
     enum { MANY = 2000 };
     static struct weft_event ev[4 * MANY];
     size_t n = 0;
@@ -210,9 +207,8 @@ static void folded_rows_have_names(void **state)
 
 /* ---- The legend ---- */
 
-static void promises_and_texts_are_counted(void **state)
+TEST(promises_and_texts_are_counted)
 {
-    (void)state;
     struct picture *p = many_lines();
     const struct weft_draw **line = calloc(p->m->promises, sizeof *line);
     const struct weft_draw **text = calloc(p->m->promises, sizeof *text);
@@ -249,9 +245,8 @@ static void promises_and_texts_are_counted(void **state)
 
 /* The same picture below the first one has as much as that. Its legend needs several lines, which is known only when it
  * has been drawn once: of that nothing is left. */
-static void another_picture_below(void **state)
+TEST(another_picture_below)
 {
-    (void)state;
     enum { HEIGHT = 300 };
     struct picture *p = many_lines();
     p->vp.height_px = HEIGHT;
@@ -271,9 +266,8 @@ static void another_picture_below(void **state)
 }
 
 /* 200 promises are resolved in a moment, each by another one: too many arrows for a column. */
-static void arrows_are_counted(void **state)
+TEST(arrows_are_counted)
 {
-    (void)state;
     enum { MANY = 200 };
     static struct weft_event ev[3 * MANY + 2];
     size_t n = 0;
@@ -305,9 +299,8 @@ static void arrows_are_counted(void **state)
 }
 
 /* 50,000 alike: those in the picture less those that one of the drawn arrows stands for. */
-static void arrows_of_many_are_counted(void **state)
+TEST(arrows_of_many_are_counted)
 {
-    (void)state;
     enum { MANY = 50000 };
     struct weft_event *ev = calloc(2 * MANY + 2, sizeof *ev);
     size_t n = 0;
@@ -333,9 +326,8 @@ static void arrows_of_many_are_counted(void **state)
 }
 
 /* What the trace does not know, the picture cannot show. */
-static void unknown_waits_are_said(void **state)
+TEST(unknown_waits_are_said)
 {
-    (void)state;
     struct picture *p = new_picture((const struct weft_event[]){creates(0, LOOP, 1, TASK)}, 1);
     for (int lacks = 0; lacks < 2; lacks++) {
         p->m->losses.pending = lacks;
@@ -345,9 +337,8 @@ static void unknown_waits_are_said(void **state)
     free_picture(p);
 }
 
-static void pauses_are_counted(void **state)
+TEST(pauses_are_counted)
 {
-    (void)state;
     struct picture *p = new_picture(
         (const struct weft_event[]){creates(0, LOOP, 1, TASK), gc(100000, 50000), gc(200000, 1),
                                     gc(300000, 1), gc(400000, 50000), fulfills(END, LOOP, 1)},
@@ -365,7 +356,7 @@ static void pauses_are_counted(void **state)
 }
 
 /* Of more pauses than a picture draws, the first are drawn, and the others counted. */
-static void many_pauses_are_counted(void **state)
+TEST(many_pauses_are_counted)
 {
     enum {
         PAUSES = 5000,
@@ -373,7 +364,6 @@ static void many_pauses_are_counted(void **state)
     }; /* the limit, the one that exceeds it, and one that was held back */
     static struct weft_event ev[PAUSES + 2];
     size_t n = 0;
-    (void)state;
     ev[n++] = creates(0, LOOP, 1, TASK);
     for (uint64_t i = 0; i < PAUSES; i++)
         ev[n++] = gc(1000 * i + 500, 500);
@@ -387,9 +377,8 @@ static void many_pauses_are_counted(void **state)
 }
 
 /* Counters leave the rows their texts, and get lower before they get fewer. */
-static void counters_have_the_room_that_is_left(void **state)
+TEST(counters_have_the_room_that_is_left)
 {
-    (void)state;
     enum { LINES = 20, COUNTERS = 5 };
     static char name[LINES][32];
     static struct weft_event ev[4 * LINES + 3 * COUNTERS];
@@ -433,9 +422,8 @@ static void counters_have_the_room_that_is_left(void **state)
 }
 
 /* More counters with one scale than lines are told apart, and than there is room for names. */
-static void counters_of_a_strip_are_counted(void **state)
+TEST(counters_of_a_strip_are_counted)
 {
-    (void)state;
     enum { COUNTERS = 40 };
     static char name[COUNTERS][32];
     static struct weft_event ev[COUNTERS + 2];
@@ -463,21 +451,4 @@ static void counters_of_a_strip_are_counted(void **state)
     free_picture(p);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(names_thin_out),
-        cmocka_unit_test(names_do_not_lie_over_names),
-        cmocka_unit_test(folded_rows_have_names),
-        cmocka_unit_test(promises_and_texts_are_counted),
-        cmocka_unit_test(another_picture_below),
-        cmocka_unit_test(arrows_are_counted),
-        cmocka_unit_test(arrows_of_many_are_counted),
-        cmocka_unit_test(unknown_waits_are_said),
-        cmocka_unit_test(pauses_are_counted),
-        cmocka_unit_test(many_pauses_are_counted),
-        cmocka_unit_test(counters_have_the_room_that_is_left),
-        cmocka_unit_test(counters_of_a_strip_are_counted),
-    };
-    return cmocka_run_group_tests_name("left_out", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -2,22 +2,18 @@
 /* What src/xen/libxen.c makes of Xen's libraries, whose functions this program has of its own. */
 #include <errno.h>
 #include <poll.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include <xenctrl.h>
 #include <xengnttab.h>
 #include <xenstore.h>
 
+#include "test.h"
 #include "xen/libxen.h"
 
 static struct {
@@ -220,9 +216,8 @@ static void connects_not(const char *sentence)
     weft_xen_disconnect(&x);
 }
 
-static void what_is_missing_is_said(void **state)
+TEST(what_is_missing_is_said)
 {
-    (void)state;
     xen.store_error = ENOENT;
     connects_not("this is no Xen system, or xenstored does not run");
     xen.store_error = EACCES;
@@ -243,9 +238,8 @@ static struct weft_xen connected(void)
     return x;
 }
 
-static void values_come_through(void **state)
+TEST(values_come_through)
 {
-    (void)state;
     struct weft_xen x = connected();
     size_t size;
     char *value = x.read(x.context, "/there", &size);
@@ -257,9 +251,8 @@ static void values_come_through(void **state)
     weft_xen_disconnect(&x);
 }
 
-static void states_are_told_apart(void **state)
+TEST(states_are_told_apart)
 {
-    (void)state;
     static const struct {
         bool dying, shut;
         unsigned reason;
@@ -299,9 +292,8 @@ static void states_are_told_apart(void **state)
     weft_xen_disconnect(&x);
 }
 
-static void watches_are_set_and_removed(void **state)
+TEST(watches_are_set_and_removed)
 {
-    (void)state;
     struct weft_xen x = connected();
     assert_int_equal(x.wait(x.context, 5, -1),
                      1); /* as each new one says that something happened */
@@ -325,9 +317,8 @@ static void watches_are_set_and_removed(void **state)
     assert_int_equal(xen.watches, 0);
 }
 
-static void a_lost_connection_is_told(void **state)
+TEST(a_lost_connection_is_told)
 {
-    (void)state;
     struct weft_xen x = connected();
     assert_int_equal(x.wait(x.context, 5, -1), 1);
     xen.check_error = EIO;
@@ -345,9 +336,8 @@ static int64_t now_ms(void)
 }
 
 /* A guest that writes its keys all the time. */
-static void events_without_end_are_slowed_down(void **state)
+TEST(events_without_end_are_slowed_down)
 {
-    (void)state;
     struct weft_xen x = connected();
     xen.flood = true;
     const int64_t begin = now_ms();
@@ -365,9 +355,8 @@ static void nothing(int number)
     (void)number;
 }
 
-static void a_signal_ends_it(void **state)
+TEST(a_signal_ends_it)
 {
-    (void)state;
     const struct itimerval often = {{0, 10000}, {0, 10000}}, never = {{0, 0}, {0, 0}};
     const struct sigaction action = {.sa_handler = nothing};
     struct weft_xen x = connected();
@@ -381,14 +370,4 @@ static void a_signal_ends_it(void **state)
     weft_xen_disconnect(&x);
 }
 
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-    const struct CMUnitTest tests[] = {
-        TEST(what_is_missing_is_said),   TEST(values_come_through),
-        TEST(states_are_told_apart),     TEST(watches_are_set_and_removed),
-        TEST(a_lost_connection_is_told), TEST(events_without_end_are_slowed_down),
-        TEST(a_signal_ends_it),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS_WITH(NULL, NULL, set_up, tear_down)

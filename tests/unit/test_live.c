@@ -100,9 +100,8 @@ static const struct live_row *row(const char *type, const char *label)
     return NULL;
 }
 
-static void ends(void **state)
+TEST(ends)
 {
-    (void)state;
     char name[32];
     start(LARGE, NULL);
     weft_promise before = weft_create("rpc", "before");
@@ -139,9 +138,8 @@ static void ends(void **state)
 }
 
 /* The label may come later, and only the first counts. */
-static void labels(void **state)
+TEST(labels)
 {
-    (void)state;
     start(LARGE, NULL);
     look();
     weft_promise p = weft_create("task", NULL);
@@ -162,9 +160,8 @@ static void labels(void **state)
     stop();
 }
 
-static void waits(void **state)
+TEST(waits)
 {
-    (void)state;
     start(LARGE, NULL);
     look();
     weft_promise task = weft_create("task", "t"), reply = weft_create("rpc", "r"),
@@ -183,9 +180,8 @@ static void waits(void **state)
     stop();
 }
 
-static void becomes(void **state)
+TEST(becomes)
 {
-    (void)state;
     start(LARGE, NULL);
     look();
     weft_promise a = weft_create("task", "a"), b = weft_create("task", "b"),
@@ -219,9 +215,8 @@ static void becomes(void **state)
     stop();
 }
 
-static void loops(void **state)
+TEST(loops)
 {
-    (void)state;
     uint32_t count;
     start(LARGE, NULL);
     weft_suspend(WEFT_WAIT_FOR_WORK);
@@ -251,9 +246,8 @@ static void loops(void **state)
     stop();
 }
 
-static void counters(void **state)
+TEST(counters)
 {
-    (void)state;
     uint32_t count;
     start(LARGE, NULL);
     weft_counter_set(&queue, 7);
@@ -276,9 +270,8 @@ static void counters(void **state)
 
 /* What was overwritten ended some promises and created others: what is pending is found anew, and nothing is counted
  * twice. */
-static void lost(void **state)
+TEST(lost)
 {
-    (void)state;
     start(SMALL, NULL);
     weft_promise gone = weft_create("task", "gone"), stays = weft_create("task", "stays");
     look();
@@ -307,9 +300,8 @@ static void lost(void **state)
 }
 
 /* While the recording is off, promises may end unseen: those that were there before are not sure. */
-static void off(void **state)
+TEST(off)
 {
-    (void)state;
     start(LARGE, NULL);
     const weft_promise before = weft_create("task", "before");
     look();
@@ -326,9 +318,8 @@ static void off(void **state)
 }
 
 /* What has no room is counted, and the names of what has gone make room. */
-static void bounds(void **state)
+TEST(bounds)
 {
-    (void)state;
     char name[32];
     weft_promise p[20];
     uint32_t count;
@@ -366,9 +357,8 @@ static void bounds(void **state)
     stop();
 }
 
-static void buckets(void **state)
+TEST(buckets)
 {
-    (void)state;
     uint64_t took[LIVE_BUCKETS] = {0};
     assert_int_equal(live_bucket_ns(0), 1024);
     for (unsigned i = 0; i < LIVE_BUCKETS - 1; i++) {
@@ -387,13 +377,4 @@ static void buckets(void **state)
     assert_in_range(live_percentile(took, 0.999), 750000000, 1250000000);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ends),    cmocka_unit_test(labels), cmocka_unit_test(waits),
-        cmocka_unit_test(becomes), cmocka_unit_test(loops),  cmocka_unit_test(counters),
-        cmocka_unit_test(lost),    cmocka_unit_test(off),    cmocka_unit_test(bounds),
-        cmocka_unit_test(buckets),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -200,9 +200,8 @@ static struct program with_block(uint64_t length, unsigned times)
     return p;
 }
 
-static void long_run_harms_who_is_due(void **state)
+TEST(long_run_harms_who_is_due)
 {
-    (void)state;
     struct program p = with_block(MS(230), 1);
     expect(
         &p,
@@ -216,9 +215,8 @@ static void long_run_harms_who_is_due(void **state)
         "all.\n");
 }
 
-static void short_run_may_be_the_machine(void **state)
+TEST(short_run_may_be_the_machine)
 {
-    (void)state;
     struct program p = with_block(MS(15), 1);
     expect(
         &p,
@@ -236,9 +234,8 @@ static void short_run_may_be_the_machine(void **state)
         "to do]\n");
 }
 
-static void time_without_a_core_does_not_count(void **state)
+TEST(time_without_a_core_does_not_count)
 {
-    (void)state;
     for (unsigned known = 0; known < 2; known++) {
         struct program p = begin();
         task(&p, 1, "heartbeat");
@@ -266,9 +263,8 @@ static void time_without_a_core_does_not_count(void **state)
     }
 }
 
-static void collections_do_not_count(void **state)
+TEST(collections_do_not_count)
 {
-    (void)state;
     struct program p = begin();
     task(&p, 1, "a");
     task(&p, 2, "b");
@@ -282,9 +278,8 @@ static void collections_do_not_count(void **state)
 
 /* What waits for something that is meant to be pending for long needs the loop only when that comes; and what is a background
  * itself may run as soon as it is over. */
-static void who_waits_for_long_needs_no_loop(void **state)
+TEST(who_waits_for_long_needs_no_loop)
 {
-    (void)state;
     for (int marked = 0; marked < 4; marked++) {
         struct program p = begin();
         task(&p, 1, "watch");
@@ -315,9 +310,8 @@ static void who_waits_for_long_needs_no_loop(void **state)
 }
 
 /* The program did something else meanwhile, of which nothing is recorded. */
-static void what_is_not_recorded_blocks_nobody(void **state)
+TEST(what_is_not_recorded_blocks_nobody)
 {
-    (void)state;
     struct program p = with_block(MS(400), 1);
     facts_pause(&p.t, MS(60), MS(400));
     expect(&p, "");
@@ -328,9 +322,8 @@ static void what_is_not_recorded_blocks_nobody(void **state)
     leave(&r);
 }
 
-static void waiting_ends_a_run_that_nobody_ends(void **state)
+TEST(waiting_ends_a_run_that_nobody_ends)
 {
-    (void)state;
     struct program p = begin(); /* never says when nothing runs */
     task(&p, 1, "a");
     task(&p, 2, "b");
@@ -346,9 +339,8 @@ static void waiting_ends_a_run_that_nobody_ends(void **state)
 }
 
 /* It begins to wait for one thing, then for another; the first is there only after that, and it has never stopped. */
-static void several_waits_within_a_run(void **state)
+TEST(several_waits_within_a_run)
 {
-    (void)state;
     struct program p = begin(); /* never says when nothing runs */
     task(&p, 1, "a");
     task(&p, 2, "b");
@@ -374,9 +366,8 @@ static void several_waits_within_a_run(void **state)
                "Meanwhile 'b' could not run although it was its turn.\n");
 }
 
-static void workers_may_be_busy(void **state)
+TEST(workers_may_be_busy)
 {
-    (void)state;
     struct program p = begin();
     task(&p, 1, "heartbeat");
     task(&p, 2, "worker");
@@ -389,9 +380,8 @@ static void workers_may_be_busy(void **state)
     expect(&p, "");
 }
 
-static void who_waits_for_the_work_is_served(void **state)
+TEST(who_waits_for_the_work_is_served)
 {
-    (void)state;
     struct program p = begin();
     task(&p, 1, "client");
     task(&p, 2, "answer");
@@ -415,9 +405,8 @@ static void who_waits_for_the_work_is_served(void **state)
         "[nobody needed the event loop meanwhile, as far as is recorded]\n");
 }
 
-static void never_yielding(void **state)
+TEST(never_yielding)
 {
-    (void)state;
     for (unsigned killed = 0; killed < 2; killed++) {
         struct program p = begin_as(killed ? WEFT_TRACE_RECORDING : WEFT_TRACE_STOPPED);
         task(&p, 1, "heartbeat");
@@ -467,9 +456,8 @@ static struct program with_endless(unsigned state, unsigned ms, bool alone, bool
     return p;
 }
 
-static void what_never_ends(void **state)
+TEST(what_never_ends)
 {
-    (void)state;
     static const struct {
         unsigned state, ms;
         bool alone, needed, told;
@@ -503,9 +491,8 @@ static void what_never_ends(void **state)
 }
 
 /* What runs last in a trace that ends with a kill, after a long sleep. */
-static void what_the_trace_ends_with(void **state)
+TEST(what_the_trace_ends_with)
 {
-    (void)state;
     struct program p = begin_as(WEFT_TRACE_KILLED);
     task(&p, 1, "parse");
     put(&p, switches(US(50), 1));
@@ -518,9 +505,8 @@ static void what_the_trace_ends_with(void **state)
 }
 
 /* Nobody needs the loop; but what takes long here usually does not. */
-static void far_longer_than_usual(void **state)
+TEST(far_longer_than_usual)
 {
-    (void)state;
     for (int named = 0; named < 2; named++) { /* what has no label may be anything */
         struct program p = begin();
         for (unsigned i = 0; i < 8; i++)
@@ -544,9 +530,8 @@ static void far_longer_than_usual(void **state)
     }
 }
 
-static void starting_is_no_fault(void **state)
+TEST(starting_is_no_fault)
 {
-    (void)state;
     struct program p = begin();
     task(&p, 1, "heartbeat");
     put(&p, try_read(MS(1), 1, 1));
@@ -581,9 +566,8 @@ static struct program with_waiter(uint64_t length, unsigned quick, uint64_t take
     return p;
 }
 
-static void who_waits_meanwhile_counts(void **state)
+TEST(who_waits_meanwhile_counts)
 {
-    (void)state;
     for (unsigned i = 0; i < 2; i++) {
         struct program p = with_waiter(MS(30), 0, 0, i);
         expect(&p,
@@ -634,9 +618,8 @@ static struct program with_requests(uint64_t length, bool due)
     return p;
 }
 
-static void what_comes_at_once_was_due(void **state)
+TEST(what_comes_at_once_was_due)
 {
-    (void)state;
     struct program p = with_requests(MS(30), true);
     expect(&p, "likely loop-blocked: 'big' (task 16) ran for 30 ms without a break, from 57.912 ms "
                "on. As soon as it was over, 'request' came, as if it had been due before.\n");
@@ -647,9 +630,8 @@ static void what_comes_at_once_was_due(void **state)
 }
 
 /* A thread of its own runs a job, and then goes on itself. */
-static void who_began_it_goes_on(void **state)
+TEST(who_began_it_goes_on)
 {
-    (void)state;
     struct program p = begin();
     task(&p, 1, "worker");
     task(&p, 2, "work");
@@ -700,9 +682,8 @@ static struct program with_yields(unsigned count, uint64_t each, uint64_t counts
     return p;
 }
 
-static void spin_by_itself(void **state)
+TEST(spin_by_itself)
 {
-    (void)state;
     struct program p = with_yields(2000, US(5), 0, false);
     expect(&p, "likely spin: 'x' (task 1) ran 2,000 times within 10 ms, from 1.005 ms on, "
                "each time woken by itself, "
@@ -713,9 +694,8 @@ static void spin_by_itself(void **state)
                "without getting anywhere, until something else happened.\n");
 }
 
-static void short_spins(void **state)
+TEST(short_spins)
 {
-    (void)state;
     struct program p = with_yields(300, US(1), 0, false); /* not even a millisecond */
     expect(&p, "likely spin: 'x' (task 1) ran 300 times within 299 µs, from 1.001 ms on, each time "
                "woken by itself, and, as far as is recorded, did nothing for anybody else.\n");
@@ -785,9 +765,8 @@ static struct program with_exchange(unsigned count, uint64_t each, unsigned make
     return exchange(count, each, makes, 0);
 }
 
-static void exchange_of_wakes(void **state)
+TEST(exchange_of_wakes)
 {
-    (void)state;
     struct program p = with_exchange(4000, US(2), 0);
     expect(&p,
            "likely spin: 'left' (task 1) and 'right' (task 2) ran 3,999 times within 8 ms, from "
@@ -829,9 +808,8 @@ static struct program with_ready_socket(unsigned count, unsigned busy, bool slee
     return p;
 }
 
-static void spins_on_a_busy_machine(void **state)
+TEST(spins_on_a_busy_machine)
 {
-    (void)state;
     struct program p = exchange(4000, US(2), 0, 1500);
     assert_true(is_likely(&p, WEFT_FINDING_SPIN));
     p = exchange(4000, US(2), 0, 200); /* too often: it works */
@@ -842,9 +820,8 @@ static void spins_on_a_busy_machine(void **state)
     assert_false(is_likely(&p, WEFT_FINDING_SPIN));
 }
 
-static void pieces_of_work_are_no_spin(void **state)
+TEST(pieces_of_work_are_no_spin)
 {
-    (void)state;
     struct program p = with_yields(40, MS(1), 0, false);
     expect(&p, "");
     p = with_yields(100, US(50), 0, false);
@@ -862,9 +839,8 @@ static void pieces_of_work_are_no_spin(void **state)
 }
 
 /* A loop that sleeps for a moment each time, and works. */
-static void spins_with_naps(void **state)
+TEST(spins_with_naps)
 {
-    (void)state;
     for (unsigned busy = 0; busy < 2; busy++) {
         struct program p = begin();
         task(&p, 1, "x");
@@ -908,10 +884,9 @@ static struct program with_naps_of(uint64_t ns)
 }
 
 /* Idle times that last 20 us on average, without the last one, are no sleep yet. */
-static void naps_of_20_us(void **state)
+TEST(naps_of_20_us)
 {
     static const uint64_t naps[] = {19999, 20000, 20021, 20022};
-    (void)state;
     for (unsigned i = 0; i < COUNT(naps); i++) {
         struct program p = with_naps_of(naps[i]);
         char wanted[400];
@@ -927,9 +902,8 @@ static void naps_of_20_us(void **state)
 }
 
 /* It is still there when the trace ends, and nobody else did anything for 100 ms. */
-static void spin_for_ever(void **state)
+TEST(spin_for_ever)
 {
-    (void)state;
     for (unsigned lost = 0; lost < 2; lost++) {
         struct program p = begin_as(WEFT_TRACE_RECORDING);
         task(&p, 1, "x");
@@ -949,9 +923,8 @@ static void spin_for_ever(void **state)
     }
 }
 
-static void spin_without_wakes(void **state)
+TEST(spin_without_wakes)
 {
-    (void)state;
     for (unsigned shown = 0; shown < 2; shown++) { /* the loop in between */
         struct program p = begin();
         task(&p, 1, "x");
@@ -973,9 +946,8 @@ static void spin_without_wakes(void **state)
 }
 
 /* First one promise, with another run in between, then another one. */
-static void spins_without_wakes(void **state)
+TEST(spins_without_wakes)
 {
-    (void)state;
     struct program p = begin();
     task(&p, 1, "x");
     task(&p, 2, "y");
@@ -998,9 +970,8 @@ static void spins_without_wakes(void **state)
            "without a pause, and, as far as is recorded, did nothing for anybody else.\n");
 }
 
-static void handing_on_is_no_spin(void **state)
+TEST(handing_on_is_no_spin)
 {
-    (void)state;
     struct program p = begin();
     task(&p, 1, "producer");
     task(&p, 2, "consumer");
@@ -1047,9 +1018,8 @@ static struct program with_worker(uint64_t wakes)
     return p;
 }
 
-static void asleep_though_something_is_ready(void **state)
+TEST(asleep_though_something_is_ready)
 {
-    (void)state;
     struct program p = with_worker(MS(21));
     expect(&p, "");
     p = with_worker(MS(35)); /* it may have been told, and got no core */
@@ -1062,9 +1032,8 @@ static void asleep_though_something_is_ready(void **state)
 }
 
 /* The result is there before anybody waits. */
-static void there_before_the_wait(void **state)
+TEST(there_before_the_wait)
 {
-    (void)state;
     struct program p = begin();
     task(&p, 1, "main");
     task(&p, 2, "picture");
@@ -1119,9 +1088,8 @@ static struct program with_queue(bool later, uint64_t each)
     return p;
 }
 
-static void others_come_first(void **state)
+TEST(others_come_first)
 {
-    (void)state;
     struct program p = with_queue(true, US(980));
     expect(&p, "likely slow-wake: 'main' (task 1) went on only 100 ms after 'reply', for which it "
                "waited, was "
@@ -1129,9 +1097,8 @@ static void others_come_first(void **state)
                "'chunk'.\n");
 }
 
-static void too_much_to_do(void **state)
+TEST(too_much_to_do)
 {
-    (void)state;
     struct program p = with_queue(false, US(980));
     expect(&p,
            "likely loop-blocked: The event loop had no pause for 102 ms, from 9 ms on: 101 "
@@ -1141,9 +1108,8 @@ static void too_much_to_do(void **state)
 }
 
 /* Those of one kind take half of the turn: that is most of it. Or nearly half. */
-static void half_of_a_turn(void **state)
+TEST(half_of_a_turn)
 {
-    (void)state;
     for (unsigned nearly = 0; nearly < 2; nearly++) {
         struct program p = with_queue(false, US(510 - nearly));
         char wanted[400];
@@ -1157,9 +1123,8 @@ static void half_of_a_turn(void **state)
     }
 }
 
-static void waiting_for_several_is_not_slow(void **state)
+TEST(waiting_for_several_is_not_slow)
 {
-    (void)state;
     struct program p = begin();
     task(&p, 1, "main");
     task(&p, 2, "first");
@@ -1215,9 +1180,8 @@ static struct program with_others(unsigned count, const char *name)
     return with_others_busy(count, name, 0);
 }
 
-static void behind_what_was_earlier(void **state)
+TEST(behind_what_was_earlier)
 {
-    (void)state;
     struct program p = with_others(11, "checkout");
     expect(&p,
            "likely slow-wake: 'checkout' (task 1) went on only 33 ms after 'reply', for which it "
@@ -1232,9 +1196,8 @@ static void behind_what_was_earlier(void **state)
     expect(&p, "");
 }
 
-static void behind_others_on_a_busy_machine(void **state)
+TEST(behind_others_on_a_busy_machine)
 {
-    (void)state;
     static const struct {
         unsigned count, longs;
         bool likely;
@@ -1245,9 +1208,8 @@ static void behind_others_on_a_busy_machine(void **state)
     }
 }
 
-static void asleep_for_a_short_time(void **state)
+TEST(asleep_for_a_short_time)
 {
-    (void)state;
     struct program p = begin();
     task(&p, 1, "main");
     task(&p, 2, "worker");
@@ -1305,9 +1267,8 @@ static struct program with_sessions(unsigned sessions)
     return p;
 }
 
-static void news_that_nobody_looked_for(void **state)
+TEST(news_that_nobody_looked_for)
 {
-    (void)state;
     struct program p = with_sessions(4);
     expect(
         &p,
@@ -1323,9 +1284,8 @@ static void news_that_nobody_looked_for(void **state)
 
 /* ---- Any trace ---- */
 
-static void each_allocation_may_fail(void **state)
+TEST(each_allocation_may_fail)
 {
-    (void)state;
     struct program p = with_block(MS(40), 3);
     struct weft_model *m = trace_model(&p.t);
     struct weft_explain_options o = weft_explain_defaults(NULL);
@@ -1353,9 +1313,8 @@ static void each_allocation_may_fail(void **state)
     weft_model_free(m);
 }
 
-static void times_may_run_backwards(void **state)
+TEST(times_may_run_backwards)
 {
-    (void)state;
     static const uint64_t times[] = {50, 3, UINT64_C(1) << 62, 7, 90, 1};
     struct program p = begin();
     task(&p, 1, "a");
@@ -1381,50 +1340,4 @@ static int each_rule_is_needed(void **state)
     return rules_noticed(LOOPS);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(long_run_harms_who_is_due),
-        cmocka_unit_test(short_run_may_be_the_machine),
-        cmocka_unit_test(time_without_a_core_does_not_count),
-        cmocka_unit_test(collections_do_not_count),
-        cmocka_unit_test(what_is_not_recorded_blocks_nobody),
-        cmocka_unit_test(waiting_ends_a_run_that_nobody_ends),
-        cmocka_unit_test(several_waits_within_a_run),
-        cmocka_unit_test(workers_may_be_busy),
-        cmocka_unit_test(who_waits_for_the_work_is_served),
-        cmocka_unit_test(who_waits_for_long_needs_no_loop),
-        cmocka_unit_test(who_waits_meanwhile_counts),
-        cmocka_unit_test(what_comes_at_once_was_due),
-        cmocka_unit_test(who_began_it_goes_on),
-        cmocka_unit_test(never_yielding),
-        cmocka_unit_test(what_never_ends),
-        cmocka_unit_test(what_the_trace_ends_with),
-        cmocka_unit_test(far_longer_than_usual),
-        cmocka_unit_test(starting_is_no_fault),
-        cmocka_unit_test(spin_by_itself),
-        cmocka_unit_test(short_spins),
-        cmocka_unit_test(exchange_of_wakes),
-        cmocka_unit_test(spins_on_a_busy_machine),
-        cmocka_unit_test(pieces_of_work_are_no_spin),
-        cmocka_unit_test(spins_with_naps),
-        cmocka_unit_test(naps_of_20_us),
-        cmocka_unit_test(spin_for_ever),
-        cmocka_unit_test(spin_without_wakes),
-        cmocka_unit_test(spins_without_wakes),
-        cmocka_unit_test(handing_on_is_no_spin),
-        cmocka_unit_test(asleep_though_something_is_ready),
-        cmocka_unit_test(there_before_the_wait),
-        cmocka_unit_test(others_come_first),
-        cmocka_unit_test(too_much_to_do),
-        cmocka_unit_test(half_of_a_turn),
-        cmocka_unit_test(waiting_for_several_is_not_slow),
-        cmocka_unit_test(behind_what_was_earlier),
-        cmocka_unit_test(behind_others_on_a_busy_machine),
-        cmocka_unit_test(asleep_for_a_short_time),
-        cmocka_unit_test(news_that_nobody_looked_for),
-        cmocka_unit_test(each_allocation_may_fail),
-        cmocka_unit_test(times_may_run_backwards),
-    };
-    return cmocka_run_group_tests(tests, NULL, each_rule_is_needed);
-}
+RUN_TESTS(NULL, each_rule_is_needed)

@@ -107,9 +107,8 @@ static int32_t row_height(const struct subject *x, uint64_t id)
     return -1;
 }
 
-static void flags_stand_at_their_moments(void **state)
+TEST(flags_stand_at_their_moments)
 {
-    (void)state;
     struct subject x;
     take(&x, 5);
     struct weft_mark marks[] = {
@@ -134,9 +133,8 @@ static void flags_stand_at_their_moments(void **state)
     leave(&x);
 }
 
-static void what_has_no_line_is_on_the_ruler(void **state)
+TEST(what_has_no_line_is_on_the_ruler)
 {
-    (void)state;
     struct subject x;
     take(&x, 3);
     struct weft_mark mark = evidence(&x, 1, 300, "1");
@@ -149,9 +147,8 @@ static void what_has_no_line_is_on_the_ruler(void **state)
     leave(&x);
 }
 
-static void labels_make_room(void **state)
+TEST(labels_make_room)
 {
-    (void)state;
     struct subject x;
     take(&x, 3);
     struct weft_mark marks[] = {evidence(&x, 2, 2, "1"), evidence(&x, 2, 2, "2")};
@@ -166,9 +163,8 @@ static void labels_make_room(void **state)
     leave(&x);
 }
 
-static void marked_rows_can_be_read(void **state)
+TEST(marked_rows_can_be_read)
 {
-    (void)state;
     struct subject x;
     take(&x, 400);
     struct weft_mark marks[] = {evidence(&x, 7, 500, "1"), evidence(&x, 390, 500, "2")};
@@ -188,9 +184,8 @@ static void marked_rows_can_be_read(void **state)
     leave(&x);
 }
 
-static void what_is_affected_has_a_band(void **state)
+TEST(what_is_affected_has_a_band)
 {
-    (void)state;
     struct subject x;
     take(&x, 5);
     struct weft_mark mark = {.kind = WEFT_MARK_AFFECTED, .promise = by_id(&x, 4)};
@@ -218,9 +213,8 @@ static const struct weft_draw *veil(const struct subject *x)
     return d;
 }
 
-static void a_path_is_one_line(void **state)
+TEST(a_path_is_one_line)
 {
-    (void)state;
     struct subject x;
     take(&x, 5);
     struct weft_mark path[] = {
@@ -259,9 +253,8 @@ static void a_path_is_one_line(void **state)
     leave(&x);
 }
 
-static void a_long_path_is_bounded_by_the_picture(void **state)
+TEST(a_long_path_is_bounded_by_the_picture)
 {
-    (void)state;
     struct subject x;
     enum { STEPS = 100000 };
     take(&x, PROMISES);
@@ -281,9 +274,8 @@ static void a_long_path_is_bounded_by_the_picture(void **state)
     leave(&x);
 }
 
-static void runs_diverge_at_a_dashed_line(void **state)
+TEST(runs_diverge_at_a_dashed_line)
 {
-    (void)state;
     struct subject x;
     take(&x, 5);
     struct weft_mark mark = {.kind = WEFT_MARK_DIVERGENCE,
@@ -304,9 +296,8 @@ static void runs_diverge_at_a_dashed_line(void **state)
     leave(&x);
 }
 
-static void the_legend_says_what_is_there(void **state)
+TEST(the_legend_says_what_is_there)
 {
-    (void)state;
     struct subject x;
     take(&x, 5);
     static const char *const notes[] = {"what happened", "and when"};
@@ -330,9 +321,8 @@ static void the_legend_says_what_is_there(void **state)
 }
 
 /* Whatever the marks say. */
-static void senseless_marks_do_no_harm(void **state)
+TEST(senseless_marks_do_no_harm)
 {
-    (void)state;
     struct subject x;
     enum { MARKS = WEFT_MARKS_MAX + 50 };
     take(&x, 5);
@@ -362,19 +352,4 @@ static void senseless_marks_do_no_harm(void **state)
     leave(&x);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(flags_stand_at_their_moments),
-        cmocka_unit_test(what_has_no_line_is_on_the_ruler),
-        cmocka_unit_test(labels_make_room),
-        cmocka_unit_test(marked_rows_can_be_read),
-        cmocka_unit_test(what_is_affected_has_a_band),
-        cmocka_unit_test(a_path_is_one_line),
-        cmocka_unit_test(a_long_path_is_bounded_by_the_picture),
-        cmocka_unit_test(runs_diverge_at_a_dashed_line),
-        cmocka_unit_test(the_legend_says_what_is_there),
-        cmocka_unit_test(senseless_marks_do_no_harm),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: ISC */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "cli/memory.h"
+#include "test.h"
 
 static uint64_t line_of(const char *text, const char *key)
 {
@@ -26,9 +21,8 @@ static uint64_t line_of(const char *text, const char *key)
     return value;
 }
 
-static void test_lines(void **state)
+TEST(test_lines)
 {
-    (void)state;
     const char *text =
         "MemTotal:       524288 kB\nMemAvailable:   1024 kB\nVmData:\t  12 kB\nBad: x\n"
         "Huge: 99999999999999999999 kB\n";
@@ -41,9 +35,8 @@ static void test_lines(void **state)
     assert_int_equal(cli_memory_line("/nowhere", "MemAvailable"), UINT64_MAX);
 }
 
-static void test_available(void **state)
+TEST(test_available)
 {
-    (void)state;
     assert_in_range(cli_memory_available(), 1 << 20, UINT64_MAX);
 }
 
@@ -54,9 +47,8 @@ static bool can_have(size_t bytes)
 }
 
 /* What is allowed can be had, what is not cannot; afterwards all is as before. */
-static void test_confine(void **state)
+TEST(test_confine)
 {
-    (void)state;
     struct rlimit before, now;
     getrlimit(RLIMIT_DATA, &before);
     struct rlimit kept = cli_memory_confine(64 << 20);
@@ -70,9 +62,8 @@ static void test_confine(void **state)
 }
 
 /* No limit is raised, and what is not known limits nothing. */
-static void test_limits(void **state)
+TEST(test_limits)
 {
-    (void)state;
     struct rlimit before, now;
     struct rlimit first = cli_memory_confine(64 << 20);
     getrlimit(RLIMIT_DATA, &before);
@@ -83,13 +74,4 @@ static void test_limits(void **state)
     cli_memory_release(&first);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_lines),
-        cmocka_unit_test(test_available),
-        cmocka_unit_test(test_confine),
-        cmocka_unit_test(test_limits),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

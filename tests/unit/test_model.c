@@ -116,25 +116,22 @@ static void expect_interactions(const struct weft_model *m, uint64_t id, const c
 
 /* ---- Reading ---- */
 
-static void times_count_from_the_first_event(void **state)
+TEST(times_count_from_the_first_event)
 {
-    (void)state;
     EXPECT("1 task -1 5 10 fulfilled - -\n", switches(UINT64_MAX / 2, LOOP),
            creates(UINT64_MAX / 2 + 5, LOOP, 1, TASK), fulfills(UINT64_MAX / 2 + 10, LOOP, 1));
 }
 
-static void a_promise_first_seen_is_preexisting(void **state)
+TEST(a_promise_first_seen_is_preexisting)
 {
-    (void)state;
     EXPECT("7 preexisting -1 0 40 pending - -\n"
            "8 task 7 40 60 fulfilled - -\n"
            "9 preexisting -1 0 60 pending - -\n",
            switches(100, LOOP), creates(140, 7, 8, TASK), fulfills(160, 9, 8));
 }
 
-static void every_type_has_its_name(void **state)
+TEST(every_type_has_its_name)
 {
-    (void)state;
     EXPECT("0 wait -1 0 0 pending - -\n"
            "2 bind -1 0 0 pending - -\n"
            "11 on_termination -1 0 0 pending - -\n"
@@ -148,9 +145,8 @@ static void every_type_has_its_name(void **state)
            creates(0, LOOP, 20, 100), creates(0, LOOP, 21, 255));
 }
 
-static void ids_are_any_numbers(void **state)
+TEST(ids_are_any_numbers)
 {
-    (void)state;
     EXPECT("0 task -1 0 0 pending - -\n"
            "9223372036854775807 task -1 2 3 fulfilled - -\n"
            "-9223372036854775808 task -1 1 1 pending - -\n"
@@ -162,9 +158,8 @@ static void ids_are_any_numbers(void **state)
 
 /* ---- Identity ---- */
 
-static void the_creator_is_followed_at_that_moment(void **state)
+TEST(the_creator_is_followed_at_that_moment)
 {
-    (void)state;
     EXPECT("1 task -1 0 20 became 2 -\n"
            "2 task -1 0 30 pending - -\n"
            "3 task 1 10 10 pending - -\n"
@@ -173,9 +168,8 @@ static void the_creator_is_followed_at_that_moment(void **state)
            becomes(20, 1, 2), creates(30, 1, 4, TASK));
 }
 
-static void a_number_means_what_it_has_become(void **state)
+TEST(a_number_means_what_it_has_become)
 {
-    (void)state;
     EXPECT("1 task -1 0 10 became 2 -\n"
            "2 task -1 0 20 became 3 name\n"
            "3 task -1 0 40 failed - late\n",
@@ -185,9 +179,8 @@ static void a_number_means_what_it_has_become(void **state)
 }
 
 /* q's own becoming joins the chain: 1 -> 2, then 3 -> 1 means 3 -> 2. */
-static void becoming_follows_both(void **state)
+TEST(becoming_follows_both)
 {
-    (void)state;
     struct weft_model *m = BUILD(creates(0, LOOP, 1, TASK), creates(0, LOOP, 2, TASK),
                                  creates(0, LOOP, 3, TASK), becomes(10, 1, 2), becomes(20, 3, 1));
     expect_model(m, "1 task -1 0 10 became 2 -\n"
@@ -200,9 +193,8 @@ static void becoming_follows_both(void **state)
 
 /* ---- What runs ---- */
 
-static void switch_read_and_signal_make_run(void **state)
+TEST(switch_read_and_signal_make_run)
 {
-    (void)state;
     struct weft_model *m =
         BUILD(switches(0, LOOP), switches(10, 1), reads(20, 2, 1), signals(30, 3, 1),
               read_later(35, 4, 1), signal_only(36, 5, 1), try_read(37, 6, 1), switches(40, LOOP),
@@ -217,9 +209,8 @@ static void switch_read_and_signal_make_run(void **state)
     weft_model_free(m);
 }
 
-static void becoming_hands_the_run_over(void **state)
+TEST(becoming_hands_the_run_over)
 {
-    (void)state;
     struct weft_model *m = BUILD(switches(0, 1), becomes(10, 1, 2), switches(30, LOOP),
                                  becomes(40, 3, 4), switches(50, 1));
     expect_runs(m, 1, "0-10");
@@ -229,9 +220,8 @@ static void becoming_hands_the_run_over(void **state)
     weft_model_free(m);
 }
 
-static void resolving_clips_the_run(void **state)
+TEST(resolving_clips_the_run)
 {
-    (void)state;
     struct weft_model *m = BUILD(switches(0, 1), fulfills(10, 1, 1), label(20, 2, "x"),
                                  switches(30, LOOP), switches(40, LOOP));
     expect_runs(m, 1, "0-10");
@@ -239,9 +229,8 @@ static void resolving_clips_the_run(void **state)
     weft_model_free(m);
 }
 
-static void reading_the_loop_says_nothing(void **state)
+TEST(reading_the_loop_says_nothing)
 {
-    (void)state;
     struct weft_model *m = BUILD(switches(0, 1), reads(10, 2, LOOP), read_later(20, 3, LOOP),
                                  try_read(30, 4, LOOP), switches(40, LOOP));
     assert_int_equal(m->promises, 2);
@@ -252,9 +241,8 @@ static void reading_the_loop_says_nothing(void **state)
 
 /* ---- Interactions ---- */
 
-static void interactions_belong_to_the_actor(void **state)
+TEST(interactions_belong_to_the_actor)
 {
-    (void)state;
     struct weft_model *m =
         BUILD(reads(0, 1, 2), try_read(1, 1, 3), read_later(2, 1, 4), fulfills(3, 1, 5),
               fails(4, 1, 6, ""), signals(5, 7, 1), signal_only(6, 8, 1), fulfills(7, LOOP, 9));
@@ -266,9 +254,8 @@ static void interactions_belong_to_the_actor(void **state)
     weft_model_free(m);
 }
 
-static void a_read_replaces_the_wait_before_it(void **state)
+TEST(a_read_replaces_the_wait_before_it)
 {
-    (void)state;
     struct weft_model *m =
         BUILD(try_read(0, 1, 2), reads(10, 1, 2),                      /* replaced */
               try_read(20, 3, 2), try_read(21, 3, 4), reads(22, 3, 2), /* not: 4 in between */
@@ -283,9 +270,8 @@ static void a_read_replaces_the_wait_before_it(void **state)
 
 /* ---- Labels ---- */
 
-static void labels(void **state)
+TEST(labels)
 {
-    (void)state;
     struct weft_model *m =
         BUILD(label(0, LOOP, "dropped"), label(1, 1, "__should_resolve"), label(2, 1, "first"),
               counter(3, 2, 5, "queue"), increases(4, 2, -7, "queue"), label(5, 2, "second"),
@@ -315,9 +301,8 @@ static void labels(void **state)
 
 /* ---- Ends ---- */
 
-static void resolved_promises_end_then(void **state)
+TEST(resolved_promises_end_then)
 {
-    (void)state;
     EXPECT("1 task -1 0 10 fulfilled - after its end\n"
            "2 task -1 0 20 failed - -\n"
            "3 task -1 0 30 became 4 -\n"
@@ -327,9 +312,8 @@ static void resolved_promises_end_then(void **state)
            becomes(30, 3, 4), label(40, 1, "after its end"), switches(50, LOOP));
 }
 
-static void pending_promises_end_with_their_last_sign_of_life(void **state)
+TEST(pending_promises_end_with_their_last_sign_of_life)
 {
-    (void)state;
     EXPECT("1 task -1 5 5 pending - -\n"  /* its start */
            "2 task -1 5 10 pending - -\n" /* a child */
            "3 task 2 10 10 pending - -\n"
@@ -355,9 +339,8 @@ static void pending_promises_end_with_their_last_sign_of_life(void **state)
            switches(75, 11), switches(80, 14), label(100, LOOP, "the end"));
 }
 
-static void what_should_resolve_ends_with_the_trace(void **state)
+TEST(what_should_resolve_ends_with_the_trace)
 {
-    (void)state;
     struct weft_model *m =
         BUILD(creates(0, LOOP, 1, TASK), creates(0, LOOP, 2, TASK), creates(0, LOOP, 3, TASK),
               creates(0, LOOP, 4, TASK), creates(0, LOOP, 5, TASK), label(1, 1, "__should_resolve"),
@@ -378,9 +361,8 @@ static void what_should_resolve_ends_with_the_trace(void **state)
 
 /* ---- Simplification ---- */
 
-static void a_bind_starts_with_its_first_read(void **state)
+TEST(a_bind_starts_with_its_first_read)
 {
-    (void)state;
     EXPECT("1 task -1 0 20 fulfilled - -\n"
            "2 bind -1 0 30 fulfilled - - wakes 25 under 1\n"
            "3 try -1 0 26 pending - - wakes 26 under 1\n"
@@ -396,9 +378,8 @@ static void a_bind_starts_with_its_first_read(void **state)
 }
 
 /* A wait that the read replaces is no other interaction before it. */
-static void a_wait_and_the_read_are_one(void **state)
+TEST(a_wait_and_the_read_are_one)
 {
-    (void)state;
     EXPECT("1 task -1 0 20 fulfilled - -\n"
            "2 bind -1 0 25 pending - - wakes 25 under 1\n"
            "3 bind -1 0 26 pending - -\n", /* its first interaction is a wait for 2 */
@@ -406,9 +387,8 @@ static void a_wait_and_the_read_are_one(void **state)
            try_read(1, 2, 1), fulfills(20, LOOP, 1), read_later(25, 2, 1), try_read(26, 3, 3));
 }
 
-static void other_types_are_not_simplified(void **state)
+TEST(other_types_are_not_simplified)
 {
-    (void)state;
     EXPECT("0 wait -1 0 25 pending - -\n"
            "1 task -1 0 25 pending - -\n"
            "4 choose -1 0 25 pending - -\n"
@@ -425,9 +405,8 @@ static void other_types_are_not_simplified(void **state)
            read_later(25, 12, 21), read_later(25, 20, 21), read_later(25, 99, 21));
 }
 
-static void a_bind_that_its_creator_became_is_not(void **state)
+TEST(a_bind_that_its_creator_became_is_not)
 {
-    (void)state;
     EXPECT("1 task -1 0 0 pending - -\n"
            "2 task -1 0 30 became 3 -\n"
            "3 bind 2 5 20 pending - -\n",
@@ -435,9 +414,8 @@ static void a_bind_that_its_creator_became_is_not(void **state)
            read_later(20, 3, 1), becomes(30, 2, 3));
 }
 
-static void a_bind_with_an_earlier_label_is_not(void **state)
+TEST(a_bind_with_an_earlier_label_is_not)
 {
-    (void)state;
     EXPECT("1 preexisting -1 0 0 pending - -\n"
            "2 bind -1 0 10 pending - early\n"
            "3 bind -1 0 10 pending - same wakes 10 under 1\n"
@@ -451,9 +429,8 @@ static void a_bind_with_an_earlier_label_is_not(void **state)
            read_later(10, 6, 1), label(11, 4, "later"));
 }
 
-static void a_bind_that_is_waited_for_is_not(void **state)
+TEST(a_bind_that_is_waited_for_is_not)
 {
-    (void)state;
     EXPECT("1 preexisting -1 0 0 pending - -\n"
            "2 bind -1 0 10 pending - -\n"                    /* waited for before */
            "3 bind -1 0 10 pending - -\n"                    /* … at the same time */
@@ -469,9 +446,8 @@ static void a_bind_that_is_waited_for_is_not(void **state)
 
 /* ---- Counters ---- */
 
-static void counters_and_scales(void **state)
+TEST(counters_and_scales)
 {
-    (void)state;
     struct weft_model *m =
         BUILD(counter(0, 1, 3, "b#2"), counter(1, 1, 500, "b#1"), increases(2, 1, -600, "b#1"),
               counter(3, 1, 7, "tcp-to-ip"), counter(4, 1, 40, "tcp-ackd-segs"),
@@ -504,9 +480,8 @@ static void counters_and_scales(void **state)
     weft_model_free(m);
 }
 
-static void counters_do_not_overflow(void **state)
+TEST(counters_do_not_overflow)
 {
-    (void)state;
     struct weft_model *m = BUILD(counter(0, 1, INT64_MAX, "c"), increases(1, 1, 1, "c"),
                                  counter(2, 1, INT64_MAX, "c"));
     assert_int_equal(m->change[1].value, INT64_MIN);
@@ -516,9 +491,8 @@ static void counters_do_not_overflow(void **state)
     weft_model_free(m);
 }
 
-static void collections(void **state)
+TEST(collections)
 {
-    (void)state;
     struct weft_model *m =
         BUILD(switches(100, LOOP), gc(150, 30), gc(160, 500), gc(170, UINT64_MAX));
     assert_int_equal(m->pauses, 3);
@@ -539,9 +513,8 @@ static void collections(void **state)
         assert_int_equal((m)->contradictions.on_loop, loop);                                       \
     } while (0)
 
-static void becoming_oneself_is_ignored(void **state)
+TEST(becoming_oneself_is_ignored)
 {
-    (void)state;
     struct weft_model *m =
         BUILD(creates(0, LOOP, 1, TASK), becomes(10, 1, 1), fulfills(20, LOOP, 1));
     expect_model(m, "1 task -1 0 20 fulfilled - -\n");
@@ -549,9 +522,8 @@ static void becoming_oneself_is_ignored(void **state)
     weft_model_free(m);
 }
 
-static void circles_are_ignored(void **state)
+TEST(circles_are_ignored)
 {
-    (void)state;
     struct weft_model *m = BUILD(creates(0, LOOP, 1, TASK), creates(0, LOOP, 2, TASK),
                                  creates(0, LOOP, 3, TASK), becomes(10, 1, 2), becomes(20, 2, 3),
                                  becomes(30, 3, 1), becomes(31, 1, 3), fulfills(40, LOOP, 2));
@@ -562,9 +534,8 @@ static void circles_are_ignored(void **state)
     weft_model_free(m);
 }
 
-static void created_twice(void **state)
+TEST(created_twice)
 {
-    (void)state;
     struct weft_model *m =
         BUILD(creates(0, LOOP, 1, TASK), creates(5, 1, 1, BIND), creates(6, 2, 1, BIND),
               label(7, 3, "seen before"), creates(8, 1, 3, BIND), /* its creation was missing */
@@ -578,9 +549,8 @@ static void created_twice(void **state)
     weft_model_free(m);
 }
 
-static void resolved_twice(void **state)
+TEST(resolved_twice)
 {
-    (void)state;
     struct weft_model *m =
         BUILD(creates(0, LOOP, 1, TASK), creates(0, LOOP, 2, TASK), creates(0, LOOP, 3, TASK),
               fulfills(10, LOOP, 1), fails(20, LOOP, 1, "again"), fails(10, LOOP, 2, "first"),
@@ -594,9 +564,8 @@ static void resolved_twice(void **state)
     weft_model_free(m);
 }
 
-static void resolved_before_it_is_read(void **state)
+TEST(resolved_before_it_is_read)
 {
-    (void)state;
     struct weft_model *m =
         BUILD(fulfills(0, LOOP, 1), creates(10, LOOP, 2, BIND), fulfills(20, LOOP, 2),
               reads(30, 2, 1), /* a bind that is resolved, then reads and runs */
@@ -607,9 +576,8 @@ static void resolved_before_it_is_read(void **state)
     weft_model_free(m);
 }
 
-static void time_runs_backwards(void **state)
+TEST(time_runs_backwards)
 {
-    (void)state;
     struct weft_model *m = BUILD(switches(1000, 1), creates(500, 1, 2, TASK), switches(400, 2),
                                  fulfills(1500, 2, 2), switches(900, 1), switches(1300, LOOP));
     assert_int_equal(m->end_ns, 500);
@@ -623,9 +591,8 @@ static void time_runs_backwards(void **state)
 }
 
 /* Unknown times do not overflow anything: the differences are kept small enough. */
-static void times_are_anything(void **state)
+TEST(times_are_anything)
 {
-    (void)state;
     struct weft_model *m =
         BUILD(switches(1ull << 63, 1), creates(UINT64_MAX, 1, 2, TASK), fulfills(0, 1, 2),
               creates(1, 1, 3, TASK), switches(UINT64_MAX / 4, LOOP), gc(5, UINT64_MAX));
@@ -638,9 +605,8 @@ static void times_are_anything(void **state)
     weft_model_free(m);
 }
 
-static void the_loop_as_a_target(void **state)
+TEST(the_loop_as_a_target)
 {
-    (void)state;
     struct weft_model *m =
         BUILD(creates(0, LOOP, 1, TASK), creates(1, 1, LOOP, TASK), fulfills(2, 1, LOOP),
               fails(3, 1, LOOP, "x"), becomes(4, LOOP, 1), signals(5, LOOP, 1),
@@ -656,9 +622,8 @@ static void the_loop_as_a_target(void **state)
 }
 
 /* From then on its number means the loop. */
-static void becoming_the_loop(void **state)
+TEST(becoming_the_loop)
 {
-    (void)state;
     struct weft_model *m =
         BUILD(creates(0, LOOP, 1, TASK), label(1, 1, "__should_resolve"), becomes(2, 1, LOOP),
               creates(3, 1, 2, TASK), fulfills(4, LOOP, 1), reads(5, 2, 1), switches(6, 1));
@@ -668,9 +633,8 @@ static void becoming_the_loop(void **state)
     weft_model_free(m);
 }
 
-static void nothing_at_all(void **state)
+TEST(nothing_at_all)
 {
-    (void)state;
     struct weft_model *m = build(NULL, 0);
     assert_int_equal(m->promises, 1);
     assert_int_equal(m->events_total, 0);
@@ -719,9 +683,8 @@ static struct weft_event marked_chain(uint64_t i)
 }
 
 /* Each of these took long where lookups were not amortized; the test's time limit says so. */
-static void a_million_promises(void **state)
+TEST(a_million_promises)
 {
-    (void)state;
     struct weft_model *m = build_many(1000000, chain_of_becomes);
     assert_int_equal(weft_model_final(m, weft_model_find(m, 0)), weft_model_find(m, 999999));
     weft_model_free(m);
@@ -748,9 +711,8 @@ static bool progress_rises(void *data, double share)
     return true;
 }
 
-static void progress_is_told(void **state)
+TEST(progress_is_told)
 {
-    (void)state;
     struct trace t = {.fd = -1};
     struct weft_reader *r;
     struct weft_model *m;
@@ -768,47 +730,4 @@ static void progress_is_told(void **state)
     trace_fini(&t);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(times_count_from_the_first_event),
-        cmocka_unit_test(a_promise_first_seen_is_preexisting),
-        cmocka_unit_test(every_type_has_its_name),
-        cmocka_unit_test(ids_are_any_numbers),
-        cmocka_unit_test(the_creator_is_followed_at_that_moment),
-        cmocka_unit_test(a_number_means_what_it_has_become),
-        cmocka_unit_test(becoming_follows_both),
-        cmocka_unit_test(switch_read_and_signal_make_run),
-        cmocka_unit_test(becoming_hands_the_run_over),
-        cmocka_unit_test(resolving_clips_the_run),
-        cmocka_unit_test(reading_the_loop_says_nothing),
-        cmocka_unit_test(interactions_belong_to_the_actor),
-        cmocka_unit_test(a_read_replaces_the_wait_before_it),
-        cmocka_unit_test(labels),
-        cmocka_unit_test(resolved_promises_end_then),
-        cmocka_unit_test(pending_promises_end_with_their_last_sign_of_life),
-        cmocka_unit_test(what_should_resolve_ends_with_the_trace),
-        cmocka_unit_test(a_bind_starts_with_its_first_read),
-        cmocka_unit_test(a_wait_and_the_read_are_one),
-        cmocka_unit_test(other_types_are_not_simplified),
-        cmocka_unit_test(a_bind_that_its_creator_became_is_not),
-        cmocka_unit_test(a_bind_with_an_earlier_label_is_not),
-        cmocka_unit_test(a_bind_that_is_waited_for_is_not),
-        cmocka_unit_test(counters_and_scales),
-        cmocka_unit_test(counters_do_not_overflow),
-        cmocka_unit_test(collections),
-        cmocka_unit_test(becoming_oneself_is_ignored),
-        cmocka_unit_test(circles_are_ignored),
-        cmocka_unit_test(created_twice),
-        cmocka_unit_test(resolved_twice),
-        cmocka_unit_test(resolved_before_it_is_read),
-        cmocka_unit_test(time_runs_backwards),
-        cmocka_unit_test(times_are_anything),
-        cmocka_unit_test(the_loop_as_a_target),
-        cmocka_unit_test(becoming_the_loop),
-        cmocka_unit_test(nothing_at_all),
-        cmocka_unit_test(a_million_promises),
-        cmocka_unit_test(progress_is_told),
-    };
-    return cmocka_run_group_tests_name("model", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -29,18 +29,16 @@ static const struct weft_promise *promise(const struct weft_model *m, uint64_t i
 
 /* ---- Room ---- */
 
-static void records_are_small(void **state)
+TEST(records_are_small)
 {
-    (void)state;
     assert_true(sizeof(struct weft_promise) <= 56);
     assert_int_equal(sizeof(struct weft_interaction), 20);
     assert_int_equal(sizeof(struct weft_label), 20);
     assert_int_equal(sizeof(struct weft_run), 20);
 }
 
-static void numbers_keep_all_their_bits(void **state)
+TEST(numbers_keep_all_their_bits)
 {
-    (void)state;
     const uint32_t last = WEFT_PROMISES_MAX - 1;
     struct weft_interaction x = {.time_ns = -WEFT_TIME_MAX,
                                  .actor = last & (WEFT_PROMISES_MAX - 1),
@@ -65,9 +63,8 @@ static void numbers_keep_all_their_bits(void **state)
 }
 
 /* A builder that has as many promises as there can be, or nearly. */
-static void too_many_promises(void **state)
+TEST(too_many_promises)
 {
-    (void)state;
     struct weft_error err = {0};
     struct weft_model m = {.promises = WEFT_PROMISES_MAX};
     struct weft_builder b = {.m = &m, .err = &err};
@@ -76,9 +73,8 @@ static void too_many_promises(void **state)
     assert_string_equal(err.text, "has more than 1073741823 promises; look at a part of it");
 }
 
-static void too_many_texts(void **state)
+TEST(too_many_texts)
 {
-    (void)state;
     struct weft_error err = {0};
     struct weft_model m = {0};
     struct weft_builder b = {.m = &m, .err = &err};
@@ -91,9 +87,8 @@ static void too_many_texts(void **state)
     free(m.label);
 }
 
-static void sizes_do_not_wrap(void **state)
+TEST(sizes_do_not_wrap)
 {
-    (void)state;
     assert_null(weft_resize(NULL, UINT64_MAX, 1));
     assert_null(weft_resize(NULL, UINT64_MAX / 8 + 2, 8));
     assert_null(weft_resize(NULL, (uint64_t)PTRDIFF_MAX / 16 + 1, 16));
@@ -112,9 +107,8 @@ static void put(struct weft_idmap *map, uint64_t id, uint32_t value)
     assert_int_equal(weft_idmap_seek(map, id), value);
 }
 
-static void ids_in_any_order(void **state)
+TEST(ids_in_any_order)
 {
-    (void)state;
     struct weft_idmap *map = weft_idmap_new();
     assert_int_equal(weft_idmap_get(map, 0), WEFT_IDMAP_NONE);
     assert_int_equal(weft_idmap_seek(map, 0), WEFT_IDMAP_NONE);
@@ -140,9 +134,8 @@ static void ids_in_any_order(void **state)
     weft_idmap_free(map);
 }
 
-static void values_change_and_go(void **state)
+TEST(values_change_and_go)
 {
-    (void)state;
     struct weft_idmap *map = weft_idmap_new();
     for (uint32_t id = 0; id < 64; id++)
         put(map, id, id + 7);
@@ -161,9 +154,8 @@ static void values_change_and_go(void **state)
 
 /* ---- What shares its place ---- */
 
-static void why_it_failed_and_what_it_became(void **state)
+TEST(why_it_failed_and_what_it_became)
 {
-    (void)state;
     struct weft_model *m =
         BUILD(creates(0, LOOP, 1, TASK), creates(0, LOOP, 2, TASK), creates(0, LOOP, 3, TASK),
               creates(0, LOOP, 4, TASK), fails(5, LOOP, 1, "why"), fails(6, LOOP, 2, "first"),
@@ -183,9 +175,8 @@ static void why_it_failed_and_what_it_became(void **state)
 }
 
 /* A promise with nothing but checks and children, whose traces lie where chains will be. */
-static void signs_of_life_leave_no_trace(void **state)
+TEST(signs_of_life_leave_no_trace)
 {
-    (void)state;
     struct weft_model *m =
         BUILD(creates(0, LOOP, 1, TASK), creates(10, 1, 2, TASK), try_read(30, 2, 1),
               creates(UINT64_C(1) << 40, 1, 3, TASK), creates(5, LOOP, 4, TASK));
@@ -201,9 +192,8 @@ static void signs_of_life_leave_no_trace(void **state)
 }
 
 /* The chains are made in the end; in the order of recording, whatever the times. */
-static void chains_are_in_the_order_of_recording(void **state)
+TEST(chains_are_in_the_order_of_recording)
 {
-    (void)state;
     struct weft_model *m =
         BUILD(creates(0, LOOP, 1, TASK), creates(0, LOOP, 2, TASK), label(30, 1, "a"),
               label(40, 2, "x"), label(20, 1, "b"), increases(10, 1, 5, "c"), label(50, 1, "d"),
@@ -228,9 +218,8 @@ static void chains_are_in_the_order_of_recording(void **state)
 }
 
 /* A mark counts for what the promise has become by then, and becomes later. */
-static void a_mark_follows(void **state)
+TEST(a_mark_follows)
 {
-    (void)state;
     struct weft_model *m =
         BUILD(creates(0, LOOP, 1, TASK), creates(0, LOOP, 2, TASK), creates(0, LOOP, 3, TASK),
               creates(0, LOOP, 4, TASK), becomes(1, 1, 2), label(2, 1, "__should_resolve"),
@@ -243,20 +232,4 @@ static void a_mark_follows(void **state)
     weft_model_free(m);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(records_are_small),
-        cmocka_unit_test(numbers_keep_all_their_bits),
-        cmocka_unit_test(too_many_promises),
-        cmocka_unit_test(too_many_texts),
-        cmocka_unit_test(sizes_do_not_wrap),
-        cmocka_unit_test(ids_in_any_order),
-        cmocka_unit_test(values_change_and_go),
-        cmocka_unit_test(why_it_failed_and_what_it_became),
-        cmocka_unit_test(signs_of_life_leave_no_trace),
-        cmocka_unit_test(chains_are_in_the_order_of_recording),
-        cmocka_unit_test(a_mark_follows),
-    };
-    return cmocka_run_group_tests_name("model_room", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

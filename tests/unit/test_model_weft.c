@@ -146,9 +146,8 @@ static void expect_sleeps(struct weft_model *m, const char *wanted)
 
 /* ---- Types, labels, places ---- */
 
-static void types_and_labels(void **state)
+TEST(types_and_labels)
 {
-    (void)state;
     struct weft_model *m =
         BUILD(first(creates(10, LOOP, 1, 0)), made(creates(11, 1, 2, 0), S_QUEUE),
               made(with_text(creates(12, 1, 3, 0), "given"), S_QUEUE), first(label(13, 3, "later")),
@@ -166,9 +165,8 @@ static void types_and_labels(void **state)
                     "5 task -1 5 5 pending - -\n");
 }
 
-static void a_label_at_creation_keeps_a_bind_whole(void **state)
+TEST(a_label_at_creation_keeps_a_bind_whole)
 {
-    (void)state;
     expect_model(BUILD(first(creates(0, LOOP, 1, 0)), made(creates(10, LOOP, 2, 0), S_BIND),
                        made(with_text(creates(11, LOOP, 3, 0), "x"), S_BIND),
                        first(reads(20, 2, 1)), first(reads(21, 3, 1))),
@@ -179,9 +177,8 @@ static void a_label_at_creation_keeps_a_bind_whole(void **state)
 
 /* ---- Outcomes and marks ---- */
 
-static void ways_to_end(void **state)
+TEST(ways_to_end)
 {
-    (void)state;
     struct weft_model *m =
         BUILD(first(creates(0, LOOP, 1, 0)), first(creates(1, LOOP, 2, 0)),
               first(creates(2, LOOP, 3, 0)), first(creates(3, LOOP, 4, 0)),
@@ -198,9 +195,8 @@ static void ways_to_end(void **state)
                     "5 task -1 4 40 failed - -\n");
 }
 
-static void a_failure_without_a_reason(void **state)
+TEST(a_failure_without_a_reason)
 {
-    (void)state;
     struct weft_event ev = fails(40, 1, 2, "");
     ev.text = NULL;
     struct weft_model *m =
@@ -210,9 +206,8 @@ static void a_failure_without_a_reason(void **state)
     weft_model_free(m);
 }
 
-static void ended_twice(void **state)
+TEST(ended_twice)
 {
-    (void)state;
     struct weft_model *m =
         BUILD(first(creates(0, LOOP, 1, 0)), first(forgets(10, 1)), first(cancels(20, 2, 1)),
               first(resolves(30, 2, 1)), first(forgets(40, LOOP)), first(cancels(50, 1, LOOP)));
@@ -222,9 +217,8 @@ static void ended_twice(void **state)
 }
 
 /* As promises do. What came later is kept as an event. */
-static void the_first_end_counts(void **state)
+TEST(the_first_end_counts)
 {
-    (void)state;
     const struct {
         struct weft_event end;
         const char *outcome;
@@ -259,9 +253,8 @@ static void the_first_end_counts(void **state)
 }
 
 /* A becoming hands over what is said later. */
-static void what_another_one_became_ends_once(void **state)
+TEST(what_another_one_became_ends_once)
 {
-    (void)state;
     struct weft_model *m =
         BUILD(first(creates(0, LOOP, 1, 0)), first(creates(1, LOOP, 2, 0)), first(becomes(5, 1, 2)),
               first(fulfills(10, LOOP, 1)), first(fails(20, LOOP, 2, "late")));
@@ -269,9 +262,8 @@ static void what_another_one_became_ends_once(void **state)
     expect_model(m, "1 task -1 0 5 became 2 -\n2 task -1 1 10 fulfilled - -\n");
 }
 
-static void marks(void **state)
+TEST(marks)
 {
-    (void)state;
     struct weft_model *m =
         BUILD(first(creates(0, LOOP, 1, 0)), first(creates(1, LOOP, 2, 0)),
               first(creates(2, LOOP, 3, 0)), first(should_resolve(3, 1)), first(background(4, 2)),
@@ -320,9 +312,8 @@ static void expect_spans(struct weft_model *m, const char *wanted)
     weft_model_free(m);
 }
 
-static void spans_are_inherited(void **state)
+TEST(spans_are_inherited)
 {
-    (void)state;
     expect_spans(
         BUILD(made(creates(0, LOOP, 1, 0), S_TASK), made(creates(1, 1, 2, 0), S_TASK),
               first(with_text(in_span(2, 1), TRACE_A "-" SPAN_1)),
@@ -347,9 +338,8 @@ static void spans_are_inherited(void **state)
                  "5 by 4 " TRACE_A "-" SPAN_1 " none none\n");
 }
 
-static void what_is_no_span(void **state)
+TEST(what_is_no_span)
 {
-    (void)state;
     static const char *const texts[] = {
         "",
         TRACE_A,
@@ -368,9 +358,8 @@ static void what_is_no_span(void **state)
                      "1 by -1 none none none\n");
 }
 
-static void notifying_is_a_sign_of_life(void **state)
+TEST(notifying_is_a_sign_of_life)
 {
-    (void)state;
     struct weft_model *m =
         BUILD(first(creates(0, LOOP, 1, 0)), first(creates(1, LOOP, 2, 0)),
               first(notifies(10, 1, 2)), first(notifies(20, 1, 2)), first(switches(30, LOOP)));
@@ -398,9 +387,8 @@ static void expect_holds(struct weft_model *m, const char *wanted)
     weft_model_free(m);
 }
 
-static void who_holds_what(void **state)
+TEST(who_holds_what)
 {
-    (void)state;
     expect_holds(BUILD(first(creates(0, LOOP, 1, 0)), first(creates(1, LOOP, 2, 0)),
                        first(creates(2, LOOP, 3, 0)), first(creates(2, LOOP, 4, 0)),
                        first(acquires(3, 1, 3)), first(acquires(4, 2, 3)), first(acquires(5, 1, 3)),
@@ -410,9 +398,8 @@ static void who_holds_what(void **state)
 }
 
 /* The oldest goes; of a release for which there is nothing, that is kept. The loop may hold, too, and be held by nobody. */
-static void others_may_give_it_back(void **state)
+TEST(others_may_give_it_back)
 {
-    (void)state;
     struct weft_model *m =
         BUILD(first(creates(0, LOOP, 1, 0)), first(creates(1, LOOP, 2, 0)),
               first(creates(2, LOOP, 3, 0)), first(releases(3, 1, 3)), first(acquires(4, 1, 3)),
@@ -422,9 +409,8 @@ static void others_may_give_it_back(void **state)
     expect_holds(m, "- 3 3 3 1\n1 3 4 6 2\n-1 3 5 8 -1\n");
 }
 
-static void what_they_became_holds_it(void **state)
+TEST(what_they_became_holds_it)
 {
-    (void)state;
     expect_holds(BUILD(first(creates(0, LOOP, 1, 0)), first(creates(1, LOOP, 2, 0)),
                        first(creates(2, LOOP, 3, 0)), first(creates(2, LOOP, 4, 0)),
                        first(acquires(3, 1, 3)), first(becomes(4, 1, 2)), first(becomes(5, 3, 4)),
@@ -432,9 +418,8 @@ static void what_they_became_holds_it(void **state)
                  "1 3 3 6 2\n2 4 7 7 -\n");
 }
 
-static void holding_is_a_sign_of_life(void **state)
+TEST(holding_is_a_sign_of_life)
 {
-    (void)state;
     struct weft_model *m =
         BUILD(first(creates(0, LOOP, 1, 0)), first(creates(1, LOOP, 2, 0)),
               first(acquires(10, 1, 2)), first(releases(20, 1, 2)), first(switches(30, LOOP)));
@@ -442,9 +427,8 @@ static void holding_is_a_sign_of_life(void **state)
     expect_model(m, "1 task -1 0 20 pending - -\n2 task -1 1 20 pending - -\n");
 }
 
-static void totals_are_right_although_the_beginning_is_gone(void **state)
+TEST(totals_are_right_although_the_beginning_is_gone)
 {
-    (void)state;
     struct weft_event ev = increases(10, 1, 5, "queued");
     ev.total = 105;
     ev.has_total = true;
@@ -463,9 +447,8 @@ static void totals_are_right_although_the_beginning_is_gone(void **state)
 
 /* ---- What runs ---- */
 
-static void each_stream_runs_by_itself(void **state)
+TEST(each_stream_runs_by_itself)
 {
-    (void)state;
     struct weft_model *m =
         BUILD(first(switches(0, 1)), second(switches(10, 2)), first(switches(20, LOOP)),
               second(reads(30, 1, 3)), first(switches(40, 1)), second(becomes(50, 1, 2)),
@@ -476,9 +459,8 @@ static void each_stream_runs_by_itself(void **state)
     weft_model_free(m);
 }
 
-static void the_header_says_what_runs(void **state)
+TEST(the_header_says_what_runs)
 {
-    (void)state;
     const struct step steps[] = {first(label(10, 5, "x")), first(switches(20, 6)),
                                  first(switches(30, LOOP))};
     struct weft_model *m = build(steps, COUNT(steps), 5);
@@ -488,9 +470,8 @@ static void the_header_says_what_runs(void **state)
     weft_model_free(m);
 }
 
-static void after_a_gap_something_else_runs(void **state)
+TEST(after_a_gap_something_else_runs)
 {
-    (void)state;
     struct trace t = {.fd = -1};
     for (uint64_t n = 0; n < 3; n++) {
         static const uint64_t running[] = {1, 2, 2};
@@ -506,9 +487,8 @@ static void after_a_gap_something_else_runs(void **state)
 }
 
 /* What runs before and after is the same; what ran in between is not known. Two streams have gaps at one time. */
-static void where_events_are_missing(void **state)
+TEST(where_events_are_missing)
 {
-    (void)state;
     struct trace t = {.fd = -1};
     for (uint64_t n = 0; n < 4; n++) {
         uint32_t stream = n % 2;
@@ -531,9 +511,8 @@ static void where_events_are_missing(void **state)
 }
 
 /* The gap of one stream begins when that of another one ends, or a little later. */
-static void gaps_that_touch(void **state)
+TEST(gaps_that_touch)
 {
-    (void)state;
     for (uint64_t later = 0; later < 2; later++) {
         struct trace t = {.fd = -1};
         for (uint64_t n = 0; n < 4; n++) {
@@ -556,9 +535,8 @@ static void gaps_that_touch(void **state)
 
 /* ---- Sleep ---- */
 
-static void suspended_is_asleep(void **state)
+TEST(suspended_is_asleep)
 {
-    (void)state;
     struct weft_model *m =
         BUILD(first(switches(0, 1)), first(suspends(10)), first(suspends(15)), first(resumes(20)),
               first(switches(25, 1)), first(suspends(30)), first(reads(40, 1, 2)),
@@ -568,16 +546,14 @@ static void suspended_is_asleep(void **state)
     expect_sleeps(m, "10-20 30-40 50-60");
 }
 
-static void the_loop_alone_does_not_sleep(void **state)
+TEST(the_loop_alone_does_not_sleep)
 {
-    (void)state;
     expect_sleeps(BUILD(first(switches(0, 1)), first(switches(10, LOOP)), first(switches(20, 1))),
                   "");
 }
 
-static void all_streams_that_suspend(void **state)
+TEST(all_streams_that_suspend)
 {
-    (void)state;
     /* The third one never does. */
     expect_sleeps(BUILD(first(switches(0, 1)), first(suspends(10)), second(switches(30, 1)),
                         second(suspends(40)), third(switches(45, 9)), first(resumes(50)),
@@ -588,9 +564,8 @@ static void all_streams_that_suspend(void **state)
 }
 
 /* Threads one after the other, each of which sleeps once: all sleep then, and in between. */
-static void sleeps_of_short_threads(void **state)
+TEST(sleeps_of_short_threads)
 {
-    (void)state;
     enum { THREADS = 64 };
     struct step step[THREADS * 4];
     for (uint32_t i = 0; i < THREADS; i++) {
@@ -613,9 +588,8 @@ static void sleeps_of_short_threads(void **state)
 
 /* ---- Several threads ---- */
 
-static void used_before_it_is_created(void **state)
+TEST(used_before_it_is_created)
 {
-    (void)state;
     struct weft_model *m =
         BUILD(first(creates(0, LOOP, 1, 0)), second(fulfills(20, 1, 2)),
               second(label(21, 2, "late")), second(creates(22, 2, 3, 0)),
@@ -628,9 +602,8 @@ static void used_before_it_is_created(void **state)
                     "4 preexisting -1 0 40 pending - x\n");
 }
 
-static void nobody_is_his_own_ancestor(void **state)
+TEST(nobody_is_his_own_ancestor)
 {
-    (void)state;
     struct weft_model *m = BUILD(first(creates(0, 1, 2, 0)), first(creates(10, 2, 3, 0)),
                                  first(creates(20, 3, 1, 0)), first(creates(30, 4, 4, 0)),
                                  first(creates(40, LOOP, 2, 0)), first(creates(50, 1, LOOP, 0)));
@@ -643,9 +616,8 @@ static void nobody_is_his_own_ancestor(void **state)
 }
 
 /* What ran when the recording was paused ran until then. When it is taken up, nobody knows what runs. */
-static void off_for_a_time(void **state)
+TEST(off_for_a_time)
 {
-    (void)state;
     const struct step step[] = {first(switches(100, 1)), second(switches(110, 2)),
                                 second(suspends(120)),   first(label(300, 1, "x")),
                                 first(switches(320, 3)), second(resumes(330))};
@@ -672,37 +644,4 @@ static void off_for_a_time(void **state)
     weft_model_free(m);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(types_and_labels),
-        cmocka_unit_test(a_label_at_creation_keeps_a_bind_whole),
-        cmocka_unit_test(ways_to_end),
-        cmocka_unit_test(off_for_a_time),
-        cmocka_unit_test(a_failure_without_a_reason),
-        cmocka_unit_test(ended_twice),
-        cmocka_unit_test(the_first_end_counts),
-        cmocka_unit_test(what_another_one_became_ends_once),
-        cmocka_unit_test(marks),
-        cmocka_unit_test(spans_are_inherited),
-        cmocka_unit_test(what_is_no_span),
-        cmocka_unit_test(notifying_is_a_sign_of_life),
-        cmocka_unit_test(who_holds_what),
-        cmocka_unit_test(others_may_give_it_back),
-        cmocka_unit_test(what_they_became_holds_it),
-        cmocka_unit_test(holding_is_a_sign_of_life),
-        cmocka_unit_test(totals_are_right_although_the_beginning_is_gone),
-        cmocka_unit_test(each_stream_runs_by_itself),
-        cmocka_unit_test(the_header_says_what_runs),
-        cmocka_unit_test(after_a_gap_something_else_runs),
-        cmocka_unit_test(where_events_are_missing),
-        cmocka_unit_test(gaps_that_touch),
-        cmocka_unit_test(suspended_is_asleep),
-        cmocka_unit_test(the_loop_alone_does_not_sleep),
-        cmocka_unit_test(all_streams_that_suspend),
-        cmocka_unit_test(sleeps_of_short_threads),
-        cmocka_unit_test(used_before_it_is_created),
-        cmocka_unit_test(nobody_is_his_own_ancestor),
-    };
-    return cmocka_run_group_tests_name("model_weft", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -91,9 +91,8 @@ static const struct name_entry both[] = {{NAMED, "on_read", "lib/isc/tcp.c", 120
 
 /* ---- Names ---- */
 
-static void texts_get_names(void **state)
+TEST(texts_get_names)
 {
-    (void)state;
     static const char *const labels[] = {
         NAMED " tcp 10.0.0.1:443", NAMED,          OTHER " x", "/a/b/c+0x77 y",
         "plain /usr+0x1",          NAMED " " OTHER};
@@ -114,9 +113,8 @@ static void texts_get_names(void **state)
 }
 
 /* The same text may be a label, a type and a file. */
-static void sites_get_lines(void **state)
+TEST(sites_get_lines)
 {
-    (void)state;
     static const char *const labels[] = {NAMED " a"};
     struct trace t = {.fd = -1};
     promises(&t, NAMED, NAMED, 0, labels, 1);
@@ -136,9 +134,8 @@ static void sites_get_lines(void **state)
 }
 
 /* Texts stand before their events if the table is full. */
-static void texts_before_events_get_names(void **state)
+TEST(texts_before_events_get_names)
 {
-    (void)state;
     struct trace t = {.fd = -1};
     events_begin(&t, (struct weft_events_header){.sequence = 1, .begin_ticks = 1});
     for (unsigned i = 0; i < 300; i++)
@@ -153,9 +150,8 @@ static void texts_before_events_get_names(void **state)
     trace_fini(&t);
 }
 
-static void the_first_name_counts(void **state)
+TEST(the_first_name_counts)
 {
-    (void)state;
     static const char *const labels[] = {NAMED, OTHER};
     static const struct name_entry earlier[] = {{NAMED, "", "", 0}, {OTHER, "first", "", 0}},
                                    later[] = {{NAMED, "found", "", 0}, {OTHER, "second", "", 0}},
@@ -171,9 +167,8 @@ static void the_first_name_counts(void **state)
 }
 
 /* No more bytes of a name than a writer makes, and no half of a character. */
-static void long_names_are_cut(void **state)
+TEST(long_names_are_cut)
 {
-    (void)state;
     static const char *const labels[] = {NAMED " z"};
     char name[400], wanted[200];
     struct trace t = {.fd = -1};
@@ -188,9 +183,8 @@ static void long_names_are_cut(void **state)
     expect(&t, wanted, NULL);
 }
 
-static void limits_apply_to_names(void **state)
+TEST(limits_apply_to_names)
 {
-    (void)state;
     static const char *const labels[] = {NAMED " tcp", "/usr/lib/nowhere+0x1 tcp", "/usr/lib/x"};
     struct trace t = {.fd = -1};
     promises(&t, "/usr/lib/nowhere+0x1", NAMED, 0, labels, COUNT(labels));
@@ -213,9 +207,8 @@ static void collect(void *data, const char *place, size_t size)
     snprintf(list + strlen(list), 512 - strlen(list), "%.*s\n", (int)size, place);
 }
 
-static void places_are_listed(void **state)
+TEST(places_are_listed)
 {
-    (void)state;
     static const char *const labels[] = {NAMED " a",
                                          "/a/b+0x1 a",
                                          "/a/b+0x1 b",
@@ -240,9 +233,8 @@ static void places_are_listed(void **state)
 }
 
 /* If the table was full, others stand before their events. */
-static void places_outside_the_table_are_listed(void **state)
+TEST(places_outside_the_table_are_listed)
 {
-    (void)state;
     for (uint64_t lost = 0; lost < 2; lost++) {
         char list[512] = "";
         struct trace t = {.fd = -1};
@@ -265,9 +257,8 @@ static void places_outside_the_table_are_listed(void **state)
     }
 }
 
-static void places_are_parsed(void **state)
+TEST(places_are_parsed)
 {
-    (void)state;
     struct weft_code c;
     assert_true(format_code("/usr/lib/a+b.so+0x1f rest", 25, &c));
     assert_int_equal(c.size, 20);
@@ -297,9 +288,8 @@ static struct trace damaged(uint32_t says)
     return t;
 }
 
-static void counts_may_lie(void **state)
+TEST(counts_may_lie)
 {
-    (void)state;
     struct trace t = damaged(2);
     expect(&t, "t - on_read z\n", "says it has 2 names, but there are 1");
     t = damaged(UINT32_MAX);
@@ -308,9 +298,8 @@ static void counts_may_lie(void **state)
     expect(&t, "t - named+0x1a2b3 z\n", NULL);
 }
 
-static void entries_may_be_longer(void **state)
+TEST(entries_may_be_longer)
 {
-    (void)state;
     struct trace t = {.fd = -1};
     promises(&t, "t", NULL, 0, one_label, 1);
     names_begin(&t, 2);
@@ -319,9 +308,8 @@ static void entries_may_be_longer(void **state)
     expect(&t, "t - on_read z\n", NULL);
 }
 
-static void entries_may_be_damaged(void **state)
+TEST(entries_may_be_damaged)
 {
-    (void)state;
     static const struct {
         uint32_t bytes;
         size_t size; /* of the texts */
@@ -349,9 +337,8 @@ static void entries_may_be_damaged(void **state)
 }
 
 /* However much of the file is there, nothing is read that is not. */
-static void packets_may_be_cut(void **state)
+TEST(packets_may_be_cut)
 {
-    (void)state;
     struct trace t = {.fd = -1};
     promises(&t, "t", NULL, 0, one_label, 1);
     const size_t before = t.size;
@@ -373,9 +360,8 @@ static void packets_may_be_cut(void **state)
     trace_fini(&t);
 }
 
-static void too_large_packets_are_skipped(void **state)
+TEST(too_large_packets_are_skipped)
 {
-    (void)state;
     struct trace t = damaged(1);
     packet_pad(&t, WEFT_NAMES_MAX, 0);
     packet_sizes(&t, t.size - t.packet);
@@ -387,9 +373,8 @@ static void too_large_packets_are_skipped(void **state)
 
 /* ---- Shortening ---- */
 
-static void names_are_shortened(void **state)
+TEST(names_are_shortened)
 {
-    (void)state;
     static const struct {
         const char *name, *wanted;
     } list[] = {
@@ -434,24 +419,4 @@ static void names_are_shortened(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(texts_get_names),
-        cmocka_unit_test(sites_get_lines),
-        cmocka_unit_test(texts_before_events_get_names),
-        cmocka_unit_test(the_first_name_counts),
-        cmocka_unit_test(long_names_are_cut),
-        cmocka_unit_test(limits_apply_to_names),
-        cmocka_unit_test(places_are_listed),
-        cmocka_unit_test(places_outside_the_table_are_listed),
-        cmocka_unit_test(places_are_parsed),
-        cmocka_unit_test(counts_may_lie),
-        cmocka_unit_test(entries_may_be_longer),
-        cmocka_unit_test(entries_may_be_damaged),
-        cmocka_unit_test(packets_may_be_cut),
-        cmocka_unit_test(too_large_packets_are_skipped),
-        cmocka_unit_test(names_are_shortened),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -1,18 +1,13 @@
 /* SPDX-License-Identifier: ISC */
 /* Where notes are kept: beside a trace, or in the user's data directory. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "notes/notes.h"
+#include "test.h"
 
 static char folder[] = "/tmp/weft-notes-XXXXXX";
 static char trace[200], beside[220], where[500];
@@ -65,9 +60,8 @@ static int keep(const char *at, const char *text)
     return rc;
 }
 
-static void they_are_kept_beside_the_trace(void **state)
+TEST(they_are_kept_beside_the_trace)
 {
-    (void)state;
     assert_string_equal(kept(), "none:");
     assert_int_equal(keep("413", "a \"note\" <b> \xe2\x98\x85"), 0);
     assert_string_equal(where, beside);
@@ -79,9 +73,8 @@ static void they_are_kept_beside_the_trace(void **state)
     assert_string_equal(kept(), "none:");
 }
 
-static void what_is_something_else_is_left_alone(void **state)
+TEST(what_is_something_else_is_left_alone)
 {
-    (void)state;
     static const char *const wrong[] = {
         "a diary",
         "{}",
@@ -114,9 +107,8 @@ static void what_is_something_else_is_left_alone(void **state)
     assert_string_equal(kept(), "none:");
 }
 
-static void hostile_files_are_bounded(void **state)
+TEST(hostile_files_are_bounded)
 {
-    (void)state;
     write_text(
         beside,
         "{\"weft-notes\": 1, \"since\": \"0\", \"notes\": [1, {}, {\"at\": 5, \"text\": \"x\"}, "
@@ -136,9 +128,8 @@ static void hostile_files_are_bounded(void **state)
     unlink(beside);
 }
 
-static void a_page_gets_them_in_one_piece(void **state)
+TEST(a_page_gets_them_in_one_piece)
 {
-    (void)state;
     struct weft_notes notes = {.since = strdup("0")};
     assert_int_equal(weft_notes_add(&notes, "7", "</script>"), 0);
     char *text = weft_notes_text(&notes);
@@ -157,13 +148,4 @@ static int tear_down(void **state)
     return system(command);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(they_are_kept_beside_the_trace),
-        cmocka_unit_test(what_is_something_else_is_left_alone),
-        cmocka_unit_test(hostile_files_are_bounded),
-        cmocka_unit_test(a_page_gets_them_in_one_piece),
-    };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
-}
+RUN_TESTS(set_up, tear_down)

@@ -73,9 +73,8 @@ static int read_model(void *data, struct weft_error *err)
     return rc;
 }
 
-static void reader_and_model(void **state)
+TEST(reader_and_model)
 {
-    (void)state;
     struct trace t = {.fd = -1};
     make_trace(&t);
     char path[sizeof t.path];
@@ -142,9 +141,8 @@ static void make_weft_trace(struct trace *t)
     }
 }
 
-static void weft_reader_and_model(void **state)
+TEST(weft_reader_and_model)
 {
-    (void)state;
     struct trace t = {.fd = -1};
     make_weft_trace(&t);
     char path[sizeof t.path];
@@ -170,9 +168,8 @@ static int copy(void *data, struct weft_error *err)
     return rc;
 }
 
-static void snapshot(void **state)
+TEST(snapshot)
 {
-    (void)state;
     struct trace t = {.fd = -1};
     make_weft_trace(&t);
     char path[sizeof t.path];
@@ -181,9 +178,8 @@ static void snapshot(void **state)
     trace_fini(&t);
 }
 
-static void mirage_snapshot(void **state)
+TEST(mirage_snapshot)
 {
-    (void)state;
     struct trace t = {.fd = -1};
     for (unsigned i = 0; i < 40; i++) {
         trace_begin(&t, i);
@@ -196,9 +192,8 @@ static void mirage_snapshot(void **state)
 }
 
 /* A text so long that the reader's window must grow. */
-static void window(void **state)
+TEST(window)
 {
-    (void)state;
     struct trace t = {.fd = -1};
     char *text = malloc(1 << 20), path[sizeof t.path];
     memset(text, 'x', (1 << 20) - 1);
@@ -239,9 +234,8 @@ static int lay_out_and_draw(void *data, struct weft_error *err)
     return rc;
 }
 
-static void layout_and_view(void **state)
+TEST(layout_and_view)
 {
-    (void)state;
     struct trace t = {.fd = -1};
     make_trace(&t);
     struct weft_model *m = trace_model(&t);
@@ -251,9 +245,8 @@ static void layout_and_view(void **state)
 
 /* Many lines in a row, so that they are drawn from the index; times that run backwards, so that what is recorded
  * must be sorted. */
-static void summaries(void **state)
+TEST(summaries)
 {
-    (void)state;
     struct trace t = {.fd = -1};
     trace_begin(&t, 0);
     for (uint64_t p = 0; p < 4000; p++) {
@@ -281,9 +274,8 @@ static int ask(void *data, struct weft_error *err)
     return rc;
 }
 
-static void questions(void **state)
+TEST(questions)
 {
-    (void)state;
     struct trace t = {.fd = -1};
     trace_begin(&t, 0);
     for (uint64_t i = 100; i > 0; i--) /* so that they must be sorted */
@@ -308,23 +300,12 @@ static int write_events(void *data, struct weft_error *err)
     return rc;
 }
 
-static void writer(void **state)
+TEST(writer)
 {
-    (void)state;
     FILE *out = fopen("/dev/null", "w");
     assert_non_null(out);
     assert_true(try_each_failure(write_events, out) > 3);
     fclose(out);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reader_and_model), cmocka_unit_test(weft_reader_and_model),
-        cmocka_unit_test(snapshot),         cmocka_unit_test(mirage_snapshot),
-        cmocka_unit_test(window),           cmocka_unit_test(layout_and_view),
-        cmocka_unit_test(summaries),        cmocka_unit_test(questions),
-        cmocka_unit_test(writer),
-    };
-    return cmocka_run_group_tests_name("oom", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* What output/output.h promises, where a script cannot be sure to come at the right moment: signals, changes while
  * something is written, modes. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,10 +11,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "format/packet.h"
 #include "output/output.h"
+#include "test.h"
 
 static char scratch[] = "/tmp/test_output.XXXXXX";
 static const struct weft_output_options plain = {.kind = WEFT_OUTPUT_OTHER};
@@ -121,11 +116,10 @@ static void begin_and_die(int number, const char *folder)
     _exit(3);
 }
 
-static void a_signal_leaves_what_was_there(void **state)
+TEST(a_signal_leaves_what_was_there)
 {
     static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
     static const char *const folders[] = {NULL, "new", "empty"};
-    (void)state;
     put("picture", "old", 3, 0644);
     assert_int_equal(mkdir("empty", 0755), 0);
     for (unsigned i = 0; i < sizeof numbers / sizeof *numbers; i++)
@@ -151,12 +145,11 @@ static void catch (int number)
 }
 
 /* Ignored signals stay ignored, and handlers come back. */
-static void signals_are_as_before(void **state)
+TEST(signals_are_as_before)
 {
     struct weft_output out;
     struct weft_error err;
     struct sigaction now;
-    (void)state;
     signal(SIGHUP, SIG_IGN);
     signal(SIGTERM, catch);
     assert_int_equal(weft_output_open(&out, "picture", &plain, &err), 0);
@@ -184,7 +177,7 @@ static void refuses(const char *name, enum weft_output_kind kind, const char *wh
     assert_null(out.file);
 }
 
-static void traces_stay(void **state)
+TEST(traces_stay)
 {
     static const enum weft_output_kind kinds[] = {WEFT_OUTPUT_OTHER, WEFT_OUTPUT_MIRAGE,
                                                   WEFT_OUTPUT_TRACE};
@@ -192,7 +185,6 @@ static void traces_stay(void **state)
     struct weft_output out;
     struct weft_error err;
     uint32_t pid;
-    (void)state;
     put("trace", &facts, sizeof facts, 0600);
     refuses("trace", WEFT_OUTPUT_OTHER, "is a trace");
     refuses("trace", WEFT_OUTPUT_MIRAGE, "is a trace");
@@ -223,12 +215,11 @@ static void traces_stay(void **state)
 }
 
 /* A folder that is filled while the output is made is left alone. */
-static void folders_stay(void **state)
+TEST(folders_stay)
 {
     static const char *const names[] = {"new", "empty"};
     struct weft_output out;
     struct weft_error err;
-    (void)state;
     assert_int_equal(mkdir("empty", 0755), 0);
     for (unsigned i = 0; i < 2; i++) {
         char name[64];
@@ -258,12 +249,11 @@ static mode_t written_with(const char *target, const char *const *source, unsign
     return mode_of(target);
 }
 
-static void it_is_as_private_as_its_sources(void **state)
+TEST(it_is_as_private_as_its_sources)
 {
     static const char *const mixed[] = {"public", "group"}, *const missing[] = {"public", "xen:3"};
     static const char *const read_only[] = {"read-only"};
     const mode_t mask = umask(022);
-    (void)state;
     put("public", "x", 1, 0644);
     put("group", "x", 1, 0640);
     put("read-only", "x", 1, 0444);
@@ -282,11 +272,10 @@ static void it_is_as_private_as_its_sources(void **state)
     umask(mask);
 }
 
-static void whoever_it_belongs_to_keeps_it(void **state)
+TEST(whoever_it_belongs_to_keeps_it)
 {
     static const char *const other[] = {"other"};
     struct stat st;
-    (void)state;
     if (geteuid() != 0)
         skip();
     const mode_t mask = umask(022);
@@ -304,13 +293,12 @@ static void whoever_it_belongs_to_keeps_it(void **state)
 
 /* ---- A full disk ---- */
 
-static void a_limit_is_an_error(void **state)
+TEST(a_limit_is_an_error)
 {
     struct weft_output out;
     struct weft_error err;
     struct rlimit before, limit = {4096, 4096};
     char bytes[8192] = "";
-    (void)state;
     put("picture", "old", 3, 0644);
     assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
     limit.rlim_max = before.rlim_max;
@@ -324,17 +312,4 @@ static void a_limit_is_an_error(void **state)
     holds("picture", "old");
 }
 
-int main(void)
-{
-#define IN_SCRATCH(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
-    const struct CMUnitTest tests[] = {
-        IN_SCRATCH(a_signal_leaves_what_was_there),
-        IN_SCRATCH(signals_are_as_before),
-        IN_SCRATCH(traces_stay),
-        IN_SCRATCH(folders_stay),
-        IN_SCRATCH(it_is_as_private_as_its_sources),
-        IN_SCRATCH(whoever_it_belongs_to_keeps_it),
-        IN_SCRATCH(a_limit_is_an_error),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS_WITH(NULL, NULL, setup, teardown)

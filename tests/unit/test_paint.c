@@ -119,11 +119,10 @@ static void check_body(struct picture *p, const char *expected)
     free(p);
 }
 
-static void svg_is_compact(void **state)
+TEST(svg_is_compact)
 {
     struct picture *p = new_picture(100 * PX, 50 * PX);
 
-    (void)state;
     add(p, WEFT_DRAW_RECT, WEFT_INK_SLEEP, 0, 10 * PX, 0, 20 * PX + 5, 8 * PX);
     add(p, WEFT_DRAW_RECT, WEFT_INK_SLEEP, 0, 30 * PX + 20, 0, 30 * PX + 21, 8 * PX); /* a sliver */
     add(p, WEFT_DRAW_RECT, WEFT_INK_SLEEP, 0, 40 * PX, 3 * PX, 40 * PX, 8 * PX);      /* nothing */
@@ -136,13 +135,12 @@ static void svg_is_compact(void **state)
                   "<path class=\"l wait\" d=\"M5 10.5h20M5.5 12v8M1.02 1l7.98 4.5\"/>\n");
 }
 
-static void svg_arrows_steps_tips(void **state)
+TEST(svg_arrows_steps_tips)
 {
     struct picture *p = new_picture(100 * PX, 50 * PX);
     struct weft_draw *d =
         add(p, WEFT_DRAW_ARROW, WEFT_INK_READ, PX, 10 * PX, 5 * PX, 10 * PX, 30 * PX);
 
-    (void)state;
     set_tip(p, d, "a<b");
     d = add(p, WEFT_DRAW_LINE, WEFT_INK_RUN, 2 * PX, 0, 10 * PX, 9 * PX, 10 * PX);
     set_tip(p, d, "runs");
@@ -167,11 +165,10 @@ static void svg_arrows_steps_tips(void **state)
                   "</g>\n");
 }
 
-static void svg_groups(void **state)
+TEST(svg_groups)
 {
     struct picture *p = new_picture(100 * PX, 50 * PX);
 
-    (void)state;
     for (int32_t i = 0; i < 4; i++) {
         struct weft_draw *d =
             add(p, WEFT_DRAW_RECT, WEFT_INK_HIT, 0, i * PX, 0, i * PX + PX, 2 * PX);
@@ -193,14 +190,13 @@ static void svg_groups(void **state)
 }
 
 /* One path for each opacity; what is transparent and has no text serves nobody. */
-static void svg_shades_and_transparent_tips(void **state)
+TEST(svg_shades_and_transparent_tips)
 {
     static const uint8_t shades[] = {0, 51, 51, 255, 51, 0};
     struct picture *p = new_picture(100 * PX, 50 * PX);
     struct weft_draw *d =
         add(p, WEFT_DRAW_SHADES, WEFT_INK_FOLD, 2 * PX, 10 * PX, 4 * PX, 21 * PX, 7 * PX);
 
-    (void)state;
     memcpy(p->shades + 3, shades, sizeof(shades));
     p->list.shade_count = 3 + sizeof(shades);
     d->first = 3;
@@ -221,12 +217,11 @@ static void svg_shades_and_transparent_tips(void **state)
                   "d=\"M10 4h10v3h-10z\"><title>7 promises</title></path>\n");
 }
 
-static void svg_texts(void **state)
+TEST(svg_texts)
 {
     struct picture *p = new_picture(100 * PX, 50 * PX);
     struct weft_draw *d = add_text(p, 3 * PX + 16, 12 * PX, "x<&>\"\x01\xef\xbf\xbe\xff");
 
-    (void)state;
     d->x1 = d->x0 + 20 * PX;
     d->bold = 1;
     check_body(p,
@@ -235,12 +230,11 @@ static void svg_texts(void **state)
                "x&lt;&amp;&gt;\" \xef\xbf\xbd\xef\xbf\xbd</text>\n");
 }
 
-static void svg_themes(void **state)
+TEST(svg_themes)
 {
     struct picture *p = new_picture(100 * PX + 32, 50 * PX);
     char *light, *dark, *both;
 
-    (void)state;
     add_text(p, 0, 12 * PX, "a & b");
     light = svg_of(p, WEFT_LIGHT);
     dark = svg_of(p, WEFT_DARK);
@@ -288,12 +282,11 @@ static void check_head(int op, int32_t x0, int32_t y0, int32_t x1, int32_t y1)
     assert_true(op == WEFT_DRAW_POINTER || back <= far + 4 * 7 * PX);
 }
 
-static void heads(void **state)
+TEST(heads)
 {
     struct weft_draw d = {.op = WEFT_DRAW_ARROW, .size = PX, .x1 = 100 * PX};
     struct weft_point c[3];
 
-    (void)state;
     weft_arrow_head(c, &d);
     assert_true(c[1].x == 93 * PX && c[2].x == 93 * PX);
     assert_int_equal(labs(c[1].y - c[2].y), 5 * PX);
@@ -356,9 +349,8 @@ static uint32_t colour(int ink, enum weft_theme theme)
 }
 
 /* Every pixel is wholly the thing or wholly ground, wherever between pixels the thing lies. */
-static void png_is_sharp(void **state)
+TEST(png_is_sharp)
 {
-    (void)state;
     for (int32_t off = 0; off < PX; off += 7) {
         struct picture *p = new_picture(40 * PX, 30 * PX - 5);
         int count[4] = {0};
@@ -397,9 +389,8 @@ static void png_is_sharp(void **state)
 }
 
 /* A text is as wide as the list says, in any font: here twice and half as wide as it would be. */
-static void png_text_fits(void **state)
+TEST(png_text_fits)
 {
-    (void)state;
     for (int32_t wide = 30; wide <= 120; wide *= 2) {
         struct picture *p = new_picture(200 * PX, 20 * PX);
         struct weft_draw *d = add_text(p, 10 * PX, 15 * PX, "HHHHHHH");
@@ -418,13 +409,12 @@ static void png_text_fits(void **state)
     }
 }
 
-static void errors(void **state)
+TEST(errors)
 {
     struct picture *p = new_picture(16385 * PX, 50 * PX);
     struct weft_error err = {0};
     FILE *file = tmpfile(), *full = fopen("/dev/full", "w");
 
-    (void)state;
     assert_non_null(file);
     assert_int_equal(weft_paint_png(&p->list, file, WEFT_LIGHT, &err), WEFT_E_LIMIT);
     assert_int_equal(err.code, WEFT_E_LIMIT);
@@ -448,11 +438,10 @@ static void errors(void **state)
     free(p);
 }
 
-static void any_list_can_be_painted(void **state)
+TEST(any_list_can_be_painted)
 {
     uint32_t random = 2463534242;
 
-    (void)state;
     for (int round = 0; round < ROUNDS; round++) {
         struct picture *p = random_picture(&random);
         char *svg = svg_of(p, (enum weft_theme)(round % 3)), begin[5] = "";
@@ -476,11 +465,10 @@ static void any_list_can_be_painted(void **state)
 }
 
 /* However far away a line's ends are: what is left of it has its slope. */
-static void clipping_keeps_slopes(void **state)
+TEST(clipping_keeps_slopes)
 {
     struct picture *p = new_picture(60 * PX, 60 * PX);
 
-    (void)state;
     add(p, WEFT_DRAW_LINE, WEFT_INK_READ, PX, -3200 * PX, -1600 * PX, 327680 * PX, 163840 * PX);
     add(p, WEFT_DRAW_LINE, WEFT_INK_READ, PX, 327680 * PX, -163780 * PX, -3200 * PX, 1660 * PX);
     add(p, WEFT_DRAW_LINE, WEFT_INK_READ, PX, INT32_MIN, INT32_MIN, INT32_MAX, INT32_MAX);
@@ -492,16 +480,4 @@ static void clipping_keeps_slopes(void **state)
                   "</g>\n");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(svg_is_compact), cmocka_unit_test(svg_arrows_steps_tips),
-        cmocka_unit_test(svg_groups),     cmocka_unit_test(svg_shades_and_transparent_tips),
-        cmocka_unit_test(svg_texts),      cmocka_unit_test(svg_themes),
-        cmocka_unit_test(heads),          cmocka_unit_test(png_is_sharp),
-        cmocka_unit_test(png_text_fits),  cmocka_unit_test(clipping_keeps_slopes),
-        cmocka_unit_test(errors),         cmocka_unit_test(any_list_can_be_painted),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -75,13 +75,12 @@ static bool slants(const struct weft_draw *d)
 }
 
 /* Rectangles, lines along the axes and shades are the same to a rounding of each that lies above. */
-static void pixels_are_those_of_cairo(void **state)
+TEST(pixels_are_those_of_cairo)
 {
     struct weft_painter *painter = weft_painter_new();
     uint32_t random = 88172645;
     int64_t all;
 
-    (void)state;
     assert_non_null(painter);
     for (int round = 0; round < ROUNDS; round++) {
         struct picture *p = random_picture(&random);
@@ -110,11 +109,10 @@ static void pixels_are_those_of_cairo(void **state)
 }
 
 /* A slanting line or a head covers as much as cairo's, and nothing far from it. */
-static void slanting_lines_cover_the_same(void **state)
+TEST(slanting_lines_cover_the_same)
 {
     struct weft_painter *painter = weft_painter_new();
 
-    (void)state;
     for (int round = 0; round < 400; round++) {
         struct picture *p = new_picture(60 * PX, 60 * PX);
         double angle = round * 0.0157 * 4;
@@ -157,11 +155,10 @@ static uint32_t mixed(int ink, int alpha)
     return result | 0xff000000;
 }
 
-static void shades_are_where_they_belong(void **state)
+TEST(shades_are_where_they_belong)
 {
     struct weft_painter *painter = weft_painter_new();
 
-    (void)state;
     for (int scale = 1; scale <= 2; scale++) {
         struct picture *p = new_picture(40 * PX, 30 * PX);
         struct weft_draw *d =
@@ -205,11 +202,10 @@ static const char *const scripts[] = {
 #define SCRIPTS (int)(sizeof(scripts) / sizeof(scripts[0]))
 
 /* Whatever it is written in, a text stays in the room that the list gives it, and something is seen. */
-static void texts_of_any_script_stay_in_their_room(void **state)
+TEST(texts_of_any_script_stay_in_their_room)
 {
     struct weft_painter *painter = weft_painter_new();
 
-    (void)state;
     for (int i = 0; i < 2 * SCRIPTS; i++) {
         struct picture *p = new_picture(300 * PX, 40 * PX);
         struct weft_draw *d = add_text(p, 50 * PX, 25 * PX, scripts[i % SCRIPTS]);
@@ -274,14 +270,13 @@ static void add_many(struct picture *p, struct weft_draw *draw, uint32_t count, 
 }
 
 /* Whether many are painted together, band by band, or a few at a time, makes no difference. */
-static void many_shapes_are_painted_like_few(void **state)
+TEST(many_shapes_are_painted_like_few)
 {
     enum { MANY = 400, FEW = 20 };
     struct weft_painter *painter = weft_painter_new();
     uint32_t random = 20261127;
     int64_t all;
 
-    (void)state;
     for (int round = 0; round < 8; round++) {
         static struct weft_draw together[MANY], apart[MANY + MANY / FEW];
         struct picture *p = new_picture(500 * PX, 1500 * PX);
@@ -307,13 +302,12 @@ static void many_shapes_are_painted_like_few(void **state)
     weft_painter_free(painter);
 }
 
-static void painting_again_gives_the_same(void **state)
+TEST(painting_again_gives_the_same)
 {
     struct weft_painter *kept = weft_painter_new();
     uint32_t random = 5772156;
     int64_t all;
 
-    (void)state;
     for (int round = 0; round < ROUNDS / 4; round++) {
         struct picture *p = random_picture(&random);
         struct weft_painter *fresh = weft_painter_new();
@@ -342,14 +336,13 @@ static void painting_again_gives_the_same(void **state)
 }
 
 /* Scales that are not whole, turned, clipped to a circle, other formats: slower, but painted. */
-static void any_surface_will_do(void **state)
+TEST(any_surface_will_do)
 {
     static const cairo_format_t formats[] = {CAIRO_FORMAT_ARGB32, CAIRO_FORMAT_RGB24,
                                              CAIRO_FORMAT_A8, CAIRO_FORMAT_RGB16_565};
     struct weft_painter *painter = weft_painter_new();
     uint32_t random = 1618033;
 
-    (void)state;
     for (int round = 0; round < ROUNDS / 2; round++) {
         struct picture *p = random_picture(&random);
         cairo_surface_t *s = cairo_image_surface_create(formats[round % 4], 50 + round % 7, 50);
@@ -384,14 +377,13 @@ static void any_surface_will_do(void **state)
 }
 
 /* Each allocation of ours fails once: said, or done without, as the picture shows. */
-static void memory_runs_out(void **state)
+TEST(memory_runs_out)
 {
     struct picture *p = new_picture(80 * PX, 60 * PX);
     struct weft_painter *painter = weft_painter_new();
     int failures = 0;
     int64_t all;
 
-    (void)state;
     add(p, WEFT_DRAW_RECT, WEFT_INK_HIT, 0, 5 * PX, 5 * PX, 30 * PX, 30 * PX)->alpha = 100;
     add(p, WEFT_DRAW_SHADES, WEFT_INK_HIT, 5 * PX, 5 * PX, 35 * PX, 30 * PX, 39 * PX)->count = 5;
     memset(p->shades, 90, 5);
@@ -464,9 +456,8 @@ static double ratio(uint32_t a, uint32_t b)
 
 /* High contrast: seven for all that is drawn, be it a line or a text (WCAG 2.1, 1.4.6). What is only a ground may lie
  * behind texts, which are seen on it just as well. */
-static void high_contrast_is_high(void **state)
+TEST(high_contrast_is_high)
 {
-    (void)state;
     for (int theme = 2; theme < 4; theme++) {
         uint32_t ground = weft_inks[WEFT_INK_GROUND].rgb[theme],
                  text = weft_inks[WEFT_INK_TEXT].rgb[theme];
@@ -492,7 +483,7 @@ static void high_contrast_is_high(void **state)
 }
 
 /* WCAG 2.1: 1.4.3 for texts, 1.4.11 for lines. */
-static void colours_have_contrast(void **state)
+TEST(colours_have_contrast)
 {
     static const int texts[] = {WEFT_INK_TEXT, WEFT_INK_FAINT_TEXT, WEFT_INK_REGION_TEXT,
                                 WEFT_INK_FAILED};
@@ -506,7 +497,6 @@ static void colours_have_contrast(void **state)
         WEFT_INK_COUNTER_1, WEFT_INK_COUNTER_2, WEFT_INK_COUNTER_3, WEFT_INK_EVIDENCE,
         WEFT_INK_ELSE,      WEFT_INK_AWAY,      WEFT_INK_OUTSIDE,   WEFT_INK_CPU_PROMISE};
 
-    (void)state;
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
         for (size_t k = 0; k < sizeof(grounds) / sizeof(grounds[0]); k++)
             check_contrast(texts[i], grounds[k], 4.5);
@@ -618,9 +608,8 @@ static double distance(enum weft_ink a, enum weft_ink b, int theme, int sight)
 }
 
 /* Any two kinds with different meanings have colours that can be told apart, also by the colour-blind. */
-static void one_colour_has_one_meaning(void **state)
+TEST(one_colour_has_one_meaning)
 {
-    (void)state;
     for (unsigned a = 0; a < WEFT_KINDS; a++)
         for (unsigned b = 0; b < a; b++) {
             const enum weft_ink x = weft_kinds[a].ink, y = weft_kinds[b].ink;
@@ -639,21 +628,4 @@ static void one_colour_has_one_meaning(void **state)
         }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(pixels_are_those_of_cairo),
-        cmocka_unit_test(slanting_lines_cover_the_same),
-        cmocka_unit_test(shades_are_where_they_belong),
-        cmocka_unit_test(texts_of_any_script_stay_in_their_room),
-        cmocka_unit_test(many_shapes_are_painted_like_few),
-        cmocka_unit_test(painting_again_gives_the_same),
-        cmocka_unit_test(any_surface_will_do),
-        cmocka_unit_test(memory_runs_out),
-        cmocka_unit_test(colours_have_contrast),
-        cmocka_unit_test(high_contrast_is_high),
-        cmocka_unit_test(one_colour_has_one_meaning),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -97,9 +97,8 @@ static void expect_own_path(const struct weft_history *h, uint64_t id, const cha
 
 /* A request waits for a read, which the outside completes; something else runs when it is ready; then the
  * request runs and is done. */
-static void waits_for_outside(void **state)
+TEST(waits_for_outside)
 {
-    (void)state;
     struct weft_history *h =
         BUILD(EV(switches(0, LOOP)), EV(creates(10, LOOP, 1, 0)), EV(switches(20, 1)),
               made(creates(30, 1, 2, 0), S_READ), EV(try_read(40, 1, 2)), EV(suspends(50)),
@@ -117,9 +116,8 @@ static void waits_for_outside(void **state)
 }
 
 /* What 2 did before 1 began to wait for it does not count: until then 1 ran itself. */
-static void never_past_the_wait(void **state)
+TEST(never_past_the_wait)
 {
-    (void)state;
     struct weft_history *h =
         BUILD(EV(creates(0, LOOP, 1, 0)), EV(switches(0, 1)), made(creates(10, 1, 2, 0), S_READ),
               EV(try_read(100, 1, 2)), EV(suspends(110)), EV(resumes(300)),
@@ -133,9 +131,8 @@ static void never_past_the_wait(void **state)
 }
 
 /* A chain: 1 waits for 2, which waits for 3, which a timer lets go on. */
-static void chain_of_waits(void **state)
+TEST(chain_of_waits)
 {
-    (void)state;
     struct weft_history *h =
         BUILD(EV(creates(0, LOOP, 1, 0)), EV(switches(0, 1)), EV(creates(10, 1, 2, 0)),
               EV(try_read(20, 1, 2)), EV(switches(30, 2)), made(creates(40, 2, 3, 0), S_TIMER),
@@ -155,9 +152,8 @@ static void chain_of_waits(void **state)
 }
 
 /* The result comes from another thread; garbage is collected while 1 runs. */
-static void worker_and_collector(void **state)
+TEST(worker_and_collector)
 {
-    (void)state;
     struct weft_history *h =
         BUILD(EV(creates(0, LOOP, 1, 0)), EV(switches(0, 1)), EV(creates(10, 1, 2, 0)),
               EV(try_read(20, 1, 2)), EV(suspends(30)), on(1, switches(50, 2)),
@@ -175,9 +171,8 @@ static void worker_and_collector(void **state)
 }
 
 /* A condition: the notification counts, not the creation. Who notified had been resumed by the loop. */
-static void condition(void **state)
+TEST(condition)
 {
-    (void)state;
     struct weft_history *h =
         BUILD(EV(creates(0, LOOP, 9, 0)), EV(creates(0, LOOP, 5, 0)), EV(creates(0, LOOP, 1, 0)),
               EV(switches(0, 9)), EV(switches(5, 1)), EV(try_read(20, 1, 5)), EV(suspends(30)),
@@ -194,9 +189,8 @@ static void condition(void **state)
 }
 
 /* 1 calls 2, which runs inside of it: 1 is not ready meanwhile. */
-static void call(void **state)
+TEST(call)
 {
-    (void)state;
     struct weft_history *h =
         BUILD(EV(creates(0, LOOP, 1, 0)), EV(switches(0, 1)), EV(creates(10, 1, 2, 0)),
               EV(switches(20, 2)), EV(switches(60, 1)), EV(fulfills(70, 1, 1)));
@@ -208,9 +202,8 @@ static void call(void **state)
 }
 
 /* Becoming: until then it counts what 1 did, and then what 2 does. */
-static void becoming(void **state)
+TEST(becoming)
 {
-    (void)state;
     struct weft_history *h =
         BUILD(EV(creates(0, LOOP, 1, 0)), made(creates(5, LOOP, 2, 0), S_READ), EV(switches(10, 1)),
               EV(becomes(50, 1, 2)), EV(suspends(60)), EV(resumes(100)), EV(fulfills(120, LOOP, 2)),
@@ -232,9 +225,8 @@ static void becoming(void **state)
 }
 
 /* Nothing is said to run: only waits and resolutions. */
-static void without_runs(void **state)
+TEST(without_runs)
 {
-    (void)state;
     struct weft_history *h = BUILD(EV(creates(0, LOOP, 1, 0)), made(creates(10, 1, 2, 0), S_READ),
                                    EV(try_read(10, 1, 2)), EV(fulfills(110, LOOP, 2)),
                                    made(creates(112, 1, 3, 0), S_TIMER), EV(try_read(112, 1, 3)),
@@ -248,9 +240,8 @@ static void without_runs(void **state)
     drop(h);
 }
 
-static void pending(void **state)
+TEST(pending)
 {
-    (void)state;
     struct weft_history *h =
         BUILD(EV(creates(0, LOOP, 1, 0)), EV(switches(0, 1)), EV(creates(10, 1, 2, 0)),
               EV(try_read(20, 1, 2)), EV(switches(20, 2)), made(creates(30, 2, 3, 0), S_READ),
@@ -263,9 +254,8 @@ static void pending(void **state)
     drop(h);
 }
 
-static void circle(void **state)
+TEST(circle)
 {
-    (void)state;
     struct weft_history *h = BUILD(EV(creates(0, LOOP, 1, 0)), EV(creates(0, LOOP, 2, 0)),
                                    EV(switches(0, 1)), EV(try_read(20, 1, 2)), EV(switches(30, 2)),
                                    EV(try_read(40, 2, 1)), EV(suspends(50)), EV(resumes(500)));
@@ -279,9 +269,8 @@ static void circle(void **state)
 }
 
 /* Events of one turn of the loop have one time. */
-static void equal_times(void **state)
+TEST(equal_times)
 {
-    (void)state;
     struct weft_history *h =
         BUILD(EV(creates(0, LOOP, 1, 0)), EV(switches(0, 1)), EV(creates(0, 1, 2, 0)),
               EV(try_read(0, 1, 2)), EV(switches(0, 2)), made(creates(0, 2, 3, 0), S_READ),
@@ -299,9 +288,8 @@ static void equal_times(void **state)
 #define US(x) (UINT64_C(1000) * (x))
 
 /* 1 waits for 2 from 10 us on. 3 runs on the loop from 10 to 60 ms, and then the loop brings 2. */
-static void a_blocked_loop(void **state)
+TEST(a_blocked_loop)
 {
-    (void)state;
     struct weft_history *h = BUILD(
         EV(creates(0, LOOP, 1, 0)), EV(switches(0, 1)), made(creates(US(10), 1, 2, 0), S_READ),
         EV(try_read(US(10), 1, 2)), EV(suspends(US(20))), EV(resumes(US(10000))),
@@ -343,9 +331,8 @@ static struct weft_history *looks(uint64_t naps, uint64_t nap_us)
     return build(step, n);
 }
 
-static void a_loop_that_looks(void **state)
+TEST(a_loop_that_looks)
 {
-    (void)state;
     struct weft_history *h = looks(1, 5);
     expect_path(h, 2, "10000-10000000 outside 2\n10000000-60015000 blocked 2 behind 3\n");
     drop(h);
@@ -358,9 +345,8 @@ static void a_loop_that_looks(void **state)
 }
 
 /* Another thread resolves 2 while the loop is blocked: that is when it was there. */
-static void another_thread_is_not_blocked(void **state)
+TEST(another_thread_is_not_blocked)
 {
-    (void)state;
     struct weft_history *h = BUILD(
         EV(creates(0, LOOP, 1, 0)), EV(switches(0, 1)), made(creates(US(10), 1, 2, 0), S_READ),
         EV(try_read(US(10), 1, 2)), EV(suspends(US(20))), EV(resumes(US(10000))),
@@ -376,9 +362,8 @@ static void another_thread_is_not_blocked(void **state)
 }
 
 /* A collection while all are asleep delays nothing; one in which the answer may have come does. */
-static void collections_outside(void **state)
+TEST(collections_outside)
 {
-    (void)state;
     struct weft_history *h = BUILD(
         EV(creates(0, LOOP, 1, 0)), EV(switches(0, 1)), made(creates(US(10), 1, 2, 0), S_READ),
         EV(try_read(US(10), 1, 2)), EV(suspends(US(20))), on(1, gc(US(7000), US(5000))),
@@ -391,9 +376,8 @@ static void collections_outside(void **state)
 }
 
 /* A trace that ends while the loop is blocked: whether the answer is there nobody knows. */
-static void blocked_at_the_end(void **state)
+TEST(blocked_at_the_end)
 {
-    (void)state;
     struct weft_history *h =
         BUILD(EV(creates(0, LOOP, 1, 0)), EV(switches(0, 1)),
               made(creates(US(10), 1, 2, 0), S_READ), EV(try_read(US(10), 1, 2)),
@@ -408,9 +392,8 @@ static void blocked_at_the_end(void **state)
 }
 
 /* Others have the core while 3 runs, while 1 is ready, and while 1 runs. */
-static void others_have_the_core(void **state)
+TEST(others_have_the_core)
 {
-    (void)state;
     struct weft_preemption away[] = {{US(20000), US(30000), 0},
                                      {US(55000), US(61000), 0},
                                      {US(70000), US(71000), 0},
@@ -439,9 +422,8 @@ static void others_have_the_core(void **state)
 }
 
 /* … as the recorder says it: in its turn, at the end of the longest time without an event. */
-static void the_recorder_knows_who_had_the_core(void **state)
+TEST(the_recorder_knows_who_had_the_core)
 {
-    (void)state;
     struct weft_history *h = BUILD(
         EV(creates(0, LOOP, 1, 0)), EV(switches(0, 1)), made(creates(US(10), 1, 2, 0), S_READ),
         EV(try_read(US(10), 1, 2)), EV(suspends(US(20))), EV(resumes(US(10000))),
@@ -470,9 +452,8 @@ static void the_recorder_knows_who_had_the_core(void **state)
 }
 
 /* Two workers end while the loop is blocked, and 1 takes note of each in a run: the second one was what was missing. */
-static void two_came_meanwhile(void **state)
+TEST(two_came_meanwhile)
 {
-    (void)state;
     struct weft_history *h = BUILD(
         EV(creates(0, LOOP, 1, 0)), EV(switches(0, 1)), EV(creates(0, 1, 2, 0)),
         EV(creates(0, 1, 3, 0)), EV(try_read(US(10), 1, 2)), EV(try_read(US(10), 1, 3)),
@@ -490,9 +471,8 @@ static void two_came_meanwhile(void **state)
 }
 
 /* A loop that never says when it sleeps: 3 seems to run as long as nothing else does. */
-static void a_loop_that_says_nothing(void **state)
+TEST(a_loop_that_says_nothing)
 {
-    (void)state;
     struct weft_history *h = BUILD(
         EV(creates(0, LOOP, 1, 0)), EV(switches(0, 1)), made(creates(US(10), 1, 2, 0), S_READ),
         EV(creates(US(10), 1, 3, 0)), EV(try_read(US(10), 1, 2)), EV(switches(US(20), 3)),
@@ -506,9 +486,8 @@ static void a_loop_that_says_nothing(void **state)
 
 /* ---- Shares ---- */
 
-static void shares(void **state)
+TEST(shares)
 {
-    (void)state;
     struct weft_history *h =
         BUILD(EV(creates(0, LOOP, 1, 0)), EV(switches(0, 1)), made(creates(10, 1, 2, 0), S_READ),
               EV(try_read(10, 1, 2)), EV(suspends(10)), EV(resumes(100)),
@@ -536,9 +515,8 @@ static void shares(void **state)
 
 /* ---- Stories ---- */
 
-static void story(void **state)
+TEST(story)
 {
-    (void)state;
     struct weft_history *h = BUILD(
         EV(creates(0, LOOP, 1, 0)), EV(switches(0, 1)), EV(creates(10, 1, 2, 0)),
         EV(try_read(20, 1, 2)), EV(switches(30, 2)), made(creates(40, 2, 3, 0), S_TIMER),
@@ -572,9 +550,8 @@ static void story(void **state)
 }
 
 /* When a promise has become another one, whoever waits for either of them is a reader of both, once. */
-static void readers_of_what_became_the_same(void **state)
+TEST(readers_of_what_became_the_same)
 {
-    (void)state;
     struct weft_history *h =
         BUILD(EV(creates(0, LOOP, 1, 0)), EV(creates(0, LOOP, 2, 0)), EV(creates(0, LOOP, 3, 0)),
               EV(creates(0, LOOP, 4, 0)), EV(switches(5, 1)), EV(try_read(20, 1, 3)),
@@ -591,9 +568,8 @@ static void readers_of_what_became_the_same(void **state)
 }
 
 /* The longest are kept, in order of time. */
-static void story_keeps_the_longest(void **state)
+TEST(story_keeps_the_longest)
 {
-    (void)state;
     enum { WAITS = 3 * WEFT_STORY_KEPT };
     struct step *step = calloc(2 + 5 * WAITS, sizeof *step);
     size_t n = 0;
@@ -620,9 +596,8 @@ static void story_keeps_the_longest(void **state)
 
 /* ---- Many of one sort ---- */
 
-static void crowd(void **state)
+TEST(crowd)
 {
-    (void)state;
     enum { ALL = 10 };
     struct step step[3 * ALL + 1];
     struct analyse_families families;
@@ -778,16 +753,14 @@ static void check_any(uint64_t seed, bool backwards)
     drop(h);
 }
 
-static void any_trace(void **state)
+TEST(any_trace)
 {
-    (void)state;
     for (uint64_t seed = 1; seed <= 500; seed++)
         check_any(seed, false);
 }
 
-static void any_trace_with_times_that_run_backwards(void **state)
+TEST(any_trace_with_times_that_run_backwards)
 {
-    (void)state;
     for (uint64_t seed = 1; seed <= 500; seed++)
         check_any(seed, true);
 }
@@ -1186,9 +1159,8 @@ static void check_known(enum style style, uint64_t seed, bool is_blocked)
     free(w);
 }
 
-static void known_paths(void **state)
+TEST(known_paths)
 {
-    (void)state;
     const char *more = getenv("WEFT_TEST_SEEDS"); /* by hand: thousands */
     for (uint64_t seed = 1; seed <= (more ? strtoull(more, NULL, 10) : 40); seed++)
         for (int style = 0; style < STYLES; style++)
@@ -1219,9 +1191,8 @@ static struct weft_history *chain(uint64_t count, bool resolved)
     return h;
 }
 
-static void long_chains(void **state)
+TEST(long_chains)
 {
-    (void)state;
     enum { LONG = 200000 };
     for (int resolved = 0; resolved < 2; resolved++) {
         struct weft_history *h = chain(LONG, resolved);
@@ -1267,9 +1238,8 @@ static int find_all(struct request *r)
 }
 
 /* Each allocation fails once: that is said, and nothing is leaked. */
-static void without_memory(void **state)
+TEST(without_memory)
 {
-    (void)state;
     struct weft_history *h = chain(300, true);
     struct analyse_families families;
     struct request r = {.h = h, .families = &families};
@@ -1293,39 +1263,4 @@ static void without_memory(void **state)
     drop(h);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(waits_for_outside),
-        cmocka_unit_test(never_past_the_wait),
-        cmocka_unit_test(chain_of_waits),
-        cmocka_unit_test(worker_and_collector),
-        cmocka_unit_test(condition),
-        cmocka_unit_test(call),
-        cmocka_unit_test(becoming),
-        cmocka_unit_test(without_runs),
-        cmocka_unit_test(pending),
-        cmocka_unit_test(circle),
-        cmocka_unit_test(equal_times),
-        cmocka_unit_test(a_blocked_loop),
-        cmocka_unit_test(a_loop_that_looks),
-        cmocka_unit_test(another_thread_is_not_blocked),
-        cmocka_unit_test(collections_outside),
-        cmocka_unit_test(blocked_at_the_end),
-        cmocka_unit_test(others_have_the_core),
-        cmocka_unit_test(the_recorder_knows_who_had_the_core),
-        cmocka_unit_test(two_came_meanwhile),
-        cmocka_unit_test(a_loop_that_says_nothing),
-        cmocka_unit_test(shares),
-        cmocka_unit_test(story),
-        cmocka_unit_test(readers_of_what_became_the_same),
-        cmocka_unit_test(story_keeps_the_longest),
-        cmocka_unit_test(crowd),
-        cmocka_unit_test(any_trace),
-        cmocka_unit_test(any_trace_with_times_that_run_backwards),
-        cmocka_unit_test(known_paths),
-        cmocka_unit_test(long_chains),
-        cmocka_unit_test(without_memory),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -114,9 +114,8 @@ static void expect_model(struct trace *t, const char *wanted)
 
 /* ---- Cells ---- */
 
-static void a_promise_of_long_ago(void **state)
+TEST(a_promise_of_long_ago)
 {
-    (void)state;
     struct trace t = {.fd = -1};
     struct numbers n = begin(&t);
     uint64_t ids[4] = {0, 70, 0, 5};
@@ -175,9 +174,8 @@ static void a_promise_of_long_ago(void **state)
 }
 
 /* What a packet has that is there, the cell does not have to say: each by its own packet. */
-static void copies_are_left_out(void **state)
+TEST(copies_are_left_out)
 {
-    (void)state;
     for (unsigned there = 0; there < 4; there++) {
         struct trace t = {.fd = -1};
         struct numbers n = begin(&t);
@@ -208,9 +206,8 @@ static void copies_are_left_out(void **state)
 }
 
 /* A number of a packet may be met again: but that one began later. */
-static void sequences_that_come_round(void **state)
+TEST(sequences_that_come_round)
 {
-    (void)state;
     struct trace t = {.fd = -1};
     struct numbers n = begin(&t);
     uint64_t id = 5;
@@ -231,9 +228,8 @@ static void sequences_that_come_round(void **state)
 }
 
 /* Events on a promise whose creation has not been overwritten. */
-static void unborn(void **state)
+TEST(unborn)
 {
-    (void)state;
     for (int unsure = 0; unsure < 2; unsure++) {
         struct trace t = {.fd = -1};
         struct numbers n = begin(&t);
@@ -265,9 +261,8 @@ static void unborn(void **state)
 
 /* Of a promise that was on the roll before it got its cell, only the place of its creation is known. That comes before
  * everything that is known about the promise, even if the packet is there for whose sake it got the cell. */
-static void only_the_place(void **state)
+TEST(only_the_place)
 {
-    (void)state;
     struct trace t = {.fd = -1};
     struct numbers n = begin(&t);
     uint64_t ids[] = {5, 70, 71, 72, 72};
@@ -314,9 +309,8 @@ static void only_the_place(void **state)
 }
 
 /* If nothing that was kept mentions it, it was there as the trace begins, whatever the packets say of it later. */
-static void only_the_place_and_packets(void **state)
+TEST(only_the_place_and_packets)
 {
-    (void)state;
     struct trace t = {.fd = -1};
     struct numbers n = begin(&t);
     uint64_t id = 70;
@@ -334,9 +328,8 @@ static void only_the_place_and_packets(void **state)
 
 /* A promise with a number of the program's own gets such a cell while the packet that creates it is still there. If the
  * packet only tells of an earlier one with that number, it was created after that one's end. */
-static void only_the_place_or_a_packet(void **state)
+TEST(only_the_place_or_a_packet)
 {
-    (void)state;
     for (int ended = 0; ended < 2; ended++) {
         struct trace t = {.fd = -1};
         struct numbers n = begin(&t);
@@ -371,9 +364,8 @@ static void only_the_place_or_a_packet(void **state)
 }
 
 /* Who waits may have been resolved long ago: then it does not wait. If that is not sure, it is shown. */
-static void unknown_waiters(void **state)
+TEST(unknown_waiters)
 {
-    (void)state;
     for (int sure = 0; sure < 2; sure++) {
         struct trace t = {.fd = -1};
         struct numbers n = begin(&t);
@@ -408,9 +400,8 @@ static void unknown_waiters(void **state)
     }
 }
 
-static void waits_of_who_waits(void **state)
+TEST(waits_of_who_waits)
 {
-    (void)state;
     struct trace t = {.fd = -1};
     struct numbers n = begin(&t);
     uint64_t ids[2] = {66, 67};
@@ -439,9 +430,8 @@ static void waits_of_who_waits(void **state)
 }
 
 /* The ids of spans are texts there. */
-static void spans(void **state)
+TEST(spans)
 {
-    (void)state;
     struct trace t = {.fd = -1};
     struct numbers n = begin(&t);
     uint64_t id = 66;
@@ -463,9 +453,8 @@ static void spans(void **state)
     trace_fini(&t);
 }
 
-static void notes_of_other_kinds(void **state)
+TEST(notes_of_other_kinds)
 {
-    (void)state;
     struct trace t = {.fd = -1};
     struct numbers n = begin(&t);
     uint64_t id = 66;
@@ -485,9 +474,8 @@ static void notes_of_other_kinds(void **state)
 }
 
 /* Two threads have emptied packets that speak of it, and the process was killed before its cells became one. */
-static void a_note_in_two_cells(void **state)
+TEST(a_note_in_two_cells)
 {
-    (void)state;
     struct trace t = {.fd = -1};
     struct numbers n = begin(&t);
     uint64_t ids[] = {66, 66};
@@ -514,9 +502,8 @@ static void a_note_in_two_cells(void **state)
 }
 
 /* Killed in the midst of writing: what is there is valid, a number is stored last. */
-static void an_odd_version(void **state)
+TEST(an_odd_version)
 {
-    (void)state;
     struct trace t = {.fd = -1};
     struct numbers n = begin(&t);
     uint64_t ids[2] = {66, 0};
@@ -530,9 +517,8 @@ static void an_odd_version(void **state)
 }
 
 /* The recorder knew the ending: the event says the rest, or it is gone. */
-static void a_resolved_cell(void **state)
+TEST(a_resolved_cell)
 {
-    (void)state;
     for (int said = 0; said < 2; said++) {
         struct trace t = {.fd = -1};
         struct numbers n = begin(&t);
@@ -559,9 +545,8 @@ static void a_resolved_cell(void **state)
 }
 
 /* Of several packets, as in files put together, the one counts that says more has happened. */
-static void the_newest_copy(void **state)
+TEST(the_newest_copy)
 {
-    (void)state;
     for (int first = 0; first < 2; first++) {
         struct trace t = {.fd = -1};
         struct numbers n = begin(&t);
@@ -580,9 +565,8 @@ static void the_newest_copy(void **state)
     }
 }
 
-static void only_pending_ones(void **state)
+TEST(only_pending_ones)
 {
-    (void)state;
     struct trace t = {.fd = -1};
     struct numbers n = begin(&t);
     uint64_t ids[2] = {66, 67};
@@ -599,9 +583,8 @@ static void only_pending_ones(void **state)
 }
 
 /* More than a batch of them before the first event. */
-static void many_cells(void **state)
+TEST(many_cells)
 {
-    (void)state;
     enum { CELLS = 3000 };
     struct trace t = {.fd = -1};
     struct numbers n = begin(&t);
@@ -635,9 +618,8 @@ static void many_cells(void **state)
     trace_fini(&t);
 }
 
-static void hostile_tables(void **state)
+TEST(hostile_tables)
 {
-    (void)state;
     const struct weft_pending_header bad[] = {
         {.cells = 1000},
         {.cells = UINT32_MAX},
@@ -670,9 +652,8 @@ static void hostile_tables(void **state)
 
 /* ---- Ended bytes ---- */
 
-static void ended_bytes(void **state)
+TEST(ended_bytes)
 {
-    (void)state;
     struct trace t = {.fd = -1};
     struct numbers n = begin(&t);
     two_packets(&t, n.site, "11111"); /* also of promises that were never created */
@@ -686,9 +667,8 @@ static void ended_bytes(void **state)
 }
 
 /* Every kind of event that ends a promise. */
-static void every_ending(void **state)
+TEST(every_ending)
 {
-    (void)state;
     const uint64_t p = HOME(2);
     const struct weft_event ending[] = {
         fulfills(1300, 5, p), {.time_ns = 1300, .kind = WEFT_EVENT_FAILS, .a = 5, .b = p},
@@ -709,9 +689,8 @@ static void every_ending(void **state)
 }
 
 /* It ended no earlier than it was created: in a packet that began late. */
-static void ended_in_a_late_packet(void **state)
+TEST(ended_in_a_late_packet)
 {
-    (void)state;
     struct trace t = {.fd = -1};
     struct numbers n = begin(&t);
     events_begin(&t, (struct weft_events_header){.sequence = 7, .begin_ticks = 1000});
@@ -732,9 +711,8 @@ static void ended_in_a_late_packet(void **state)
 }
 
 /* Nothing is missing: what the bytes say is known. */
-static void nothing_was_overwritten(void **state)
+TEST(nothing_was_overwritten)
 {
-    (void)state;
     struct trace t = {.fd = -1};
     events_begin_ended(
         &t, (struct weft_events_header){.sequence = 1, .begin_ticks = 10, .base = HOME(2)}, "1");
@@ -750,9 +728,8 @@ static void nothing_was_overwritten(void **state)
         events_set_header((trace), h_);                                                            \
     } while (0)
 
-static void hostile_ended_bytes(void **state)
+TEST(hostile_ended_bytes)
 {
-    (void)state;
     const struct {
         uint32_t at, count;
         uint64_t base;
@@ -777,9 +754,8 @@ static void hostile_ended_bytes(void **state)
 }
 
 /* Two packets that say they are the home of the same promises, and one whose homes are larger. */
-static void homes_that_clash(void **state)
+TEST(homes_that_clash)
 {
-    (void)state;
     struct trace t = {.fd = -1};
     struct numbers n = begin(&t);
     for (uint64_t i = 0; i < 2; i++) {
@@ -802,9 +778,8 @@ static void homes_that_clash(void **state)
 
 /* In a trace that has kept what was pending, what was created in a packet that is not there has been resolved. Numbers
  * of packets are 64; that of the one before the first would begin at HOME(3). */
-static void never_created(void **state)
+TEST(never_created)
 {
-    (void)state;
     enum { KEEPS, NO_PACKET, GIVEN_UP, UNSURE, DISCARDED, MISSING, WAYS };
     const uint64_t lost = HOME(4), lost_too = HOME(9) + 63;
     for (int way = 0; way < WAYS; way++) {
@@ -834,9 +809,8 @@ static void never_created(void **state)
 }
 
 /* Of others nothing is known: what is older than the recording, and numbers that it has not handed out. */
-static void never_created_here(void **state)
+TEST(never_created_here)
 {
-    (void)state;
     const uint64_t other[] = {1, HOME(4) - 1, HOME(10) + 5, HOME(11), UINT64_C(1) << 40};
     for (size_t i = 0; i < COUNT(other); i++)
         for (int wrapped = 0; wrapped < 2; wrapped++) {
@@ -859,9 +833,8 @@ static void never_created_here(void **state)
 
 /* ---- Counts ---- */
 
-static void old_headers(void **state)
+TEST(old_headers)
 {
-    (void)state;
     struct trace t = {.fd = -1};
     struct strings s = {.used = 0};
     strings_packet(&t, &s);
@@ -891,9 +864,8 @@ static void old_headers(void **state)
 
 /* Places of the pool say how many events were overwritten in them; one that changes hands, also that those
  * are gone that it had. */
-static void counts(void **state)
+TEST(counts)
 {
-    (void)state;
     struct trace t = {.fd = -1};
     const uint64_t shift = UINT64_C(1) << WEFT_COUNTS_BITS;
     facts_packet(
@@ -922,37 +894,4 @@ static void counts(void **state)
     trace_fini(&t);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_promise_of_long_ago),
-        cmocka_unit_test(copies_are_left_out),
-        cmocka_unit_test(sequences_that_come_round),
-        cmocka_unit_test(unborn),
-        cmocka_unit_test(only_the_place),
-        cmocka_unit_test(only_the_place_and_packets),
-        cmocka_unit_test(only_the_place_or_a_packet),
-        cmocka_unit_test(unknown_waiters),
-        cmocka_unit_test(waits_of_who_waits),
-        cmocka_unit_test(spans),
-        cmocka_unit_test(notes_of_other_kinds),
-        cmocka_unit_test(a_note_in_two_cells),
-        cmocka_unit_test(an_odd_version),
-        cmocka_unit_test(a_resolved_cell),
-        cmocka_unit_test(the_newest_copy),
-        cmocka_unit_test(only_pending_ones),
-        cmocka_unit_test(many_cells),
-        cmocka_unit_test(hostile_tables),
-        cmocka_unit_test(ended_bytes),
-        cmocka_unit_test(every_ending),
-        cmocka_unit_test(ended_in_a_late_packet),
-        cmocka_unit_test(nothing_was_overwritten),
-        cmocka_unit_test(hostile_ended_bytes),
-        cmocka_unit_test(homes_that_clash),
-        cmocka_unit_test(never_created),
-        cmocka_unit_test(never_created_here),
-        cmocka_unit_test(old_headers),
-        cmocka_unit_test(counts),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -233,9 +233,8 @@ static void expect_types(const struct written *w, const char *wanted)
 
 /* ---- profile.proto ---- */
 
-static void whole(void **state)
+TEST(whole)
 {
-    (void)state;
     struct weft_profile *p = small();
     struct written w = export(p, NULL);
     expect_types(&w, "samples/count cpu/nanoseconds");
@@ -284,9 +283,8 @@ static void whole(void **state)
 }
 
 /* Sources that count different things; the same one told twice; one that counts samples. */
-static void several_sources(void **state)
+TEST(several_sources)
 {
-    (void)state;
     struct weft_profile *p = new_profile();
     uint32_t cycles = weft_profile_add_source(
         p, &(struct weft_source){.name = text(p, "cycles"), .unit = WEFT_UNIT_CYCLES});
@@ -311,9 +309,8 @@ static void several_sources(void **state)
     weft_profile_free(p);
 }
 
-static void too_many_sources(void **state)
+TEST(too_many_sources)
 {
-    (void)state;
     struct weft_profile *p = new_profile();
     char name[16];
     for (unsigned i = 0; i < 100; i++) {
@@ -329,9 +326,8 @@ static void too_many_sources(void **state)
     weft_profile_free(p);
 }
 
-static void off_cpu(void **state)
+TEST(off_cpu)
 {
-    (void)state;
     struct weft_profile *p = new_profile();
     uint32_t stack = STACK(p, PID, 0x400100);
     sample(p, PID, TID, 1, stack, 0, 10);
@@ -363,9 +359,8 @@ static void off_cpu(void **state)
 }
 
 /* Two files, in which the same numbers mean different things. */
-static void several_parts(void **state)
+TEST(several_parts)
 {
-    (void)state;
     struct weft_profile *p[2] = {small(), new_profile()};
     map(p[1], PID, 0x400000, 0, "/bin/other", false);
     sample(p[1], PID, TID, 1, STACK(p[1], PID, 0x400100), 0, 3);
@@ -443,9 +438,8 @@ static struct weft_model *model(void)
     return model_with(false, false);
 }
 
-static void spans(void **state)
+TEST(spans)
 {
-    (void)state;
     static const char *const labels[] = {
         "promise=3 type=task trace_id=" TRACE_ID " root=PUT /x thread=worker pid=70 tid=71 core=0",
         "promise=3 type=task trace_id=" TRACE_ID
@@ -462,9 +456,8 @@ static void spans(void **state)
     }
 }
 
-static void promises(void **state)
+TEST(promises)
 {
-    (void)state;
     struct weft_model *m = model();
     struct weft_profile *p = small();
     assert_int_equal(weft_profile_join(p, m), 0);
@@ -520,9 +513,8 @@ static struct written export_legacy(struct weft_profile *p, const struct weft_pp
     return write_parts(&part, 1, o ? o : &plain, true);
 }
 
-static void legacy(void **state)
+TEST(legacy)
 {
-    (void)state;
     struct weft_profile *p = small();
     struct written w = export_legacy(p, NULL);
     assert_int_equal(w.rc, 0);
@@ -559,9 +551,8 @@ static uint64_t period_of(uint64_t first, uint64_t second)
     return period;
 }
 
-static void legacy_periods(void **state)
+TEST(legacy_periods)
 {
-    (void)state;
     assert_int_equal(period_of(1000000, 1000000), 1000);
     assert_int_equal(period_of(10101010, 10101010), 10101);
     assert_int_equal(period_of(1000000, 2001000), 1501); /* 1500.5 */
@@ -571,9 +562,8 @@ static void legacy_periods(void **state)
 }
 
 /* Stacks of different processes with the same addresses are one record. */
-static void legacy_same_addresses(void **state)
+TEST(legacy_same_addresses)
 {
-    (void)state;
     struct weft_profile *p = new_profile();
     map(p, PID, 0x400000, 0, "/bin/a", false);
     map(p, PID + 1, 0x400000, 0, "/bin/a", false);
@@ -619,9 +609,8 @@ static void expect_last_frame(const struct written *w, size_t sample, const char
     assert_string_equal(TEXT(w, function_of(w, last->line[0]->function_id)->name), name);
 }
 
-static void deep_stacks(void **state)
+TEST(deep_stacks)
 {
-    (void)state;
     struct weft_profile *p = deep();
     struct written w = export(p, NULL);
     assert_int_equal(w.cut, 2);
@@ -644,9 +633,8 @@ static void deep_stacks(void **state)
     weft_profile_free(p);
 }
 
-static void deep_async_stacks(void **state)
+TEST(deep_async_stacks)
 {
-    (void)state;
     struct weft_profile *p = deep();
     struct weft_model *m = model();
     assert_int_equal(weft_profile_join(p, m), 0);
@@ -661,9 +649,8 @@ static void deep_async_stacks(void **state)
     weft_model_free(m);
 }
 
-static void legacy_deep(void **state)
+TEST(legacy_deep)
 {
-    (void)state;
     enum { RECORD = 2 + WEFT_FRAMES_MAX };
     struct weft_profile *p = deep();
     struct written w = export_legacy(p, NULL);
@@ -681,9 +668,8 @@ static void legacy_deep(void **state)
     weft_profile_free(p);
 }
 
-static void legacy_conflict(void **state)
+TEST(legacy_conflict)
 {
-    (void)state;
     struct weft_profile *p = new_profile();
     map(p, PID, 0x400000, 0, "/bin/a", false);
     map(p, PID + 1, 0x400800, 0, "/bin/b", false);
@@ -704,9 +690,8 @@ static void legacy_conflict(void **state)
 
 /* ---- What can fail ---- */
 
-static void out_of_memory(void **state)
+TEST(out_of_memory)
 {
-    (void)state;
     struct weft_model *m = model();
     struct weft_profile *p = small();
     FILE *out = fopen("/dev/null", "w");
@@ -737,9 +722,8 @@ static void out_of_memory(void **state)
     weft_model_free(m);
 }
 
-static void cannot_be_written(void **state)
+TEST(cannot_be_written)
 {
-    (void)state;
     struct weft_profile *p = small();
     const struct weft_pprof_part part = {.profile = p};
     for (unsigned legacy = 0; legacy < 2; legacy++) {
@@ -757,25 +741,4 @@ static void cannot_be_written(void **state)
     weft_profile_free(p);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(whole),
-        cmocka_unit_test(several_sources),
-        cmocka_unit_test(too_many_sources),
-        cmocka_unit_test(off_cpu),
-        cmocka_unit_test(several_parts),
-        cmocka_unit_test(promises),
-        cmocka_unit_test(spans),
-        cmocka_unit_test(legacy),
-        cmocka_unit_test(legacy_periods),
-        cmocka_unit_test(legacy_same_addresses),
-        cmocka_unit_test(legacy_conflict),
-        cmocka_unit_test(deep_stacks),
-        cmocka_unit_test(deep_async_stacks),
-        cmocka_unit_test(legacy_deep),
-        cmocka_unit_test(out_of_memory),
-        cmocka_unit_test(cannot_be_written),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -45,9 +45,8 @@ static uint32_t locate(struct weft_profile *p, uint32_t process, uint64_t addres
     return p->stack[stack].location;
 }
 
-static void test_equal_is_kept_once(void **state)
+TEST(test_equal_is_kept_once)
 {
-    (void)state;
     struct weft_profile *p = new_profile();
     assert_string_equal(weft_profile_text(p, 0), "");
     uint32_t f = weft_profile_add_function(p, &(struct weft_function){.name = text_of(p, "f")});
@@ -75,9 +74,8 @@ static void test_equal_is_kept_once(void **state)
     weft_profile_free(p);
 }
 
-static void test_many(void **state)
+TEST(test_many)
 {
-    (void)state;
     struct weft_profile *p = new_profile();
     for (unsigned round = 0; round < 2; round++) {
         for (uint64_t i = 0; i < 20000; i++)
@@ -101,9 +99,8 @@ static void add_sample(struct weft_profile *p, uint64_t time_ns)
     assert_int_equal(weft_profile_add_sample(p, &s), 0);
 }
 
-static void test_order(void **state)
+TEST(test_order)
 {
-    (void)state;
     struct weft_profile *p = new_profile();
     uint32_t x = 12345;
     weft_profile_add_thread(p, 1, 1, WEFT_NONE);
@@ -129,9 +126,8 @@ static void test_order(void **state)
 
 #define IN(p, of) (p)->location[of].mapping
 
-static void test_mappings(void **state)
+TEST(test_mappings)
 {
-    (void)state;
     struct weft_profile *p = new_profile();
     uint32_t program = map(p, 7, 100, "/bin/a", 0x1000, 0x1000, 0);
     uint32_t library = map(p, 7, 200, "/lib/b", 0x5000, 0x3000, 0x800);
@@ -160,9 +156,8 @@ static void test_mappings(void **state)
     weft_profile_free(p);
 }
 
-static void test_programs(void **state)
+TEST(test_programs)
 {
-    (void)state;
     struct weft_profile *p = new_profile();
     uint32_t shell = map(p, 7, 100, "/bin/sh", 0x1000, 0x1000, 0);
     uint32_t before = locate(p, 7, 0x1800, 0, 150);
@@ -191,9 +186,8 @@ static void test_programs(void **state)
 }
 
 /* Against the simplest way to say it. */
-static void test_mappings_at_random(void **state)
+TEST(test_mappings_at_random)
 {
-    (void)state;
     uint32_t x = 99;
     for (unsigned round = 0; round < 200; round++) {
         struct weft_profile *p = new_profile();
@@ -227,9 +221,8 @@ static void test_mappings_at_random(void **state)
     }
 }
 
-static void test_odd_mappings(void **state)
+TEST(test_odd_mappings)
 {
-    (void)state;
     struct weft_profile *p = new_profile();
     map(p, 1, 5, "/empty", 0x1000, 0, 0);
     uint32_t high = map(p, 1, 5, "/high", UINT64_MAX - 10, UINT64_MAX, 0);
@@ -264,9 +257,8 @@ static struct weft_frame frame_of(struct weft_profile *p, const char *name)
     return (struct weft_frame){weft_profile_add_function(p, &f), 12};
 }
 
-static void test_symbols(void **state)
+TEST(test_symbols)
 {
-    (void)state;
     struct weft_profile *p = new_profile();
     struct weft_mapping object = {.process = UINT32_MAX, .path = text_of(p, "/lib/a")};
     struct weft_mapping kernel = {
@@ -381,9 +373,8 @@ static void expect_stack(struct weft_profile *p, uint32_t stack, const char *wan
     assert_string_equal(text, wanted);
 }
 
-static void test_packets(void **state)
+TEST(test_packets)
 {
-    (void)state;
     struct trace t = {.fd = -1};
     facts_packet(&t, (struct weft_facts_header){.state = WEFT_TRACE_STOPPED}, "");
     put_all(&t);
@@ -417,9 +408,8 @@ static void test_packets(void **state)
     weft_profile_free(p);
 }
 
-static void test_switches(void **state)
+TEST(test_switches)
 {
-    (void)state;
     struct trace t = {.fd = -1};
     samples_begin(&t, 1);
     put_switch(&t, 0, 10, 7, 7, 0);               /* it was away before */
@@ -449,9 +439,8 @@ static void put_lost(struct trace *t, uint8_t flags, uint64_t time_ns, uint64_t 
 }
 
 /* Whoever is away when switches are not recorded any more, is so until then as far as is known. */
-static void test_lost(void **state)
+TEST(test_lost)
 {
-    (void)state;
     struct trace t = {.fd = -1};
     samples_begin(&t, 1);
     put_source(&t, put_text(&t, "cpu-clock"), WEFT_UNIT_NS);
@@ -492,9 +481,8 @@ static void begin_damage(struct trace *t)
     put_source(t, 0, WEFT_UNIT_COUNT);
 }
 
-static void test_damage(void **state)
+TEST(test_damage)
 {
-    (void)state;
     struct trace t = {.fd = -1};
     begin_damage(&t);
     expect_damage(&t, 1, NULL);
@@ -545,9 +533,8 @@ static void test_damage(void **state)
     expect_damage(&t, 1, "an interrupt ends before it begins");
 }
 
-static void test_no_packet(void **state)
+TEST(test_no_packet)
 {
-    (void)state;
     struct weft_profile *p = new_profile();
     struct weft_error err;
     struct weft_samples_header h = {.packet = packet_header(WEFT_PACKET_SAMPLES, sizeof h)};
@@ -606,9 +593,8 @@ static void load_bytes(const unsigned char *bytes, size_t size)
     weft_profile_free(p);
 }
 
-static void test_truncated(void **state)
+TEST(test_truncated)
 {
-    (void)state;
     struct trace t = {.fd = -1};
     put_all(&t);
     for (size_t size = 0; size <= t.size; size++)
@@ -616,9 +602,8 @@ static void test_truncated(void **state)
     trace_fini(&t);
 }
 
-static void test_mutated(void **state)
+TEST(test_mutated)
 {
-    (void)state;
     struct trace t = {.fd = -1};
     put_all(&t);
     unsigned char *bytes = malloc(t.size);
@@ -639,9 +624,8 @@ static void test_mutated(void **state)
 }
 
 /* A small packet that asks for much: a deep stack, of very many processes. */
-static void test_greedy(void **state)
+TEST(test_greedy)
 {
-    (void)state;
     struct trace t = {.fd = -1};
     uint32_t node = 0;
     begin_damage(&t);
@@ -660,9 +644,8 @@ static void test_greedy(void **state)
 
 /* ---- Files ---- */
 
-static void test_no_events(void **state)
+TEST(test_no_events)
 {
-    (void)state;
     struct trace t = {.fd = -1};
     struct weft_reader *r;
     struct weft_model *m;
@@ -707,9 +690,8 @@ static void test_no_events(void **state)
     trace_fini(&t);
 }
 
-static void test_other_packets(void **state)
+TEST(test_other_packets)
 {
-    (void)state;
     struct trace t = {.fd = -1};
     facts_packet(&t, (struct weft_facts_header){.state = WEFT_TRACE_STOPPED}, "");
     size_t before = t.size;
@@ -737,9 +719,8 @@ static void test_other_packets(void **state)
     trace_fini(&t);
 }
 
-static void test_large_packet(void **state)
+TEST(test_large_packet)
 {
-    (void)state;
     struct trace t = {.fd = -1};
     begin_damage(&t);
     put_sample(&t, 1, 1, 1, 0, 1);
@@ -759,9 +740,8 @@ static void test_large_packet(void **state)
 }
 
 /* A packet that another one begins within ends there. */
-static void test_cut_packet(void **state)
+TEST(test_cut_packet)
 {
-    (void)state;
     struct trace t = {.fd = -1};
     facts_packet(&t, (struct weft_facts_header){.state = WEFT_TRACE_STOPPED}, "");
     begin_damage(&t);
@@ -821,9 +801,8 @@ static int load_and_ask(const void *first, size_t first_bytes, const void *secon
     return rc;
 }
 
-static void test_out_of_memory(void **state)
+TEST(test_out_of_memory)
 {
-    (void)state;
     struct trace t = {.fd = -1};
     put_all(&t);
     struct weft_packet_header h;
@@ -848,9 +827,8 @@ static void test_out_of_memory(void **state)
     trace_fini(&t);
 }
 
-static void test_out_of_memory_in_a_file(void **state)
+TEST(test_out_of_memory_in_a_file)
 {
-    (void)state;
     struct trace t = {.fd = -1};
     put_all(&t);
     const char *path = trace_path(&t);
@@ -874,31 +852,4 @@ static void test_out_of_memory_in_a_file(void **state)
     trace_fini(&t);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_equal_is_kept_once),
-        cmocka_unit_test(test_many),
-        cmocka_unit_test(test_order),
-        cmocka_unit_test(test_mappings),
-        cmocka_unit_test(test_programs),
-        cmocka_unit_test(test_mappings_at_random),
-        cmocka_unit_test(test_odd_mappings),
-        cmocka_unit_test(test_symbols),
-        cmocka_unit_test(test_packets),
-        cmocka_unit_test(test_switches),
-        cmocka_unit_test(test_lost),
-        cmocka_unit_test(test_damage),
-        cmocka_unit_test(test_no_packet),
-        cmocka_unit_test(test_truncated),
-        cmocka_unit_test(test_mutated),
-        cmocka_unit_test(test_greedy),
-        cmocka_unit_test(test_no_events),
-        cmocka_unit_test(test_other_packets),
-        cmocka_unit_test(test_large_packet),
-        cmocka_unit_test(test_cut_packet),
-        cmocka_unit_test(test_out_of_memory),
-        cmocka_unit_test(test_out_of_memory_in_a_file),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

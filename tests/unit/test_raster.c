@@ -38,12 +38,11 @@ static void leave_out(struct picture *p)
     }
 }
 
-static void pixels_are_those_of_the_window(void **state)
+TEST(pixels_are_those_of_the_window)
 {
     struct weft_painter *painter = weft_painter_new();
     static struct raster r;
     uint32_t random = 2463534242;
-    (void)state;
     assert_non_null(painter);
     for (int round = 0; round < 400; round++) {
         struct picture *p = random_picture(&random);
@@ -73,10 +72,9 @@ static void pixels_are_those_of_the_window(void **state)
 }
 
 /* With 1.25 or 1.5 of the screen's pixels to one of the page's, edges lie on the screen's, and shades where their time is. */
-static void edges_are_sharp_at_any_ratio(void **state)
+TEST(edges_are_sharp_at_any_ratio)
 {
     static struct raster r;
-    (void)state;
     for (int quarters = 4; quarters <= 12; quarters++) {
         const double ratio = quarters / 4.0;
         struct picture *p = new_picture(400 * PX, 30 * PX);
@@ -140,13 +138,12 @@ static int columns(const struct raster *r, int y, uint32_t ink, int *last)
     return found;
 }
 
-static void letters_are_drawn_once(void **state)
+TEST(letters_are_drawn_once)
 {
     static struct raster r;
     struct picture *p = new_picture(300 * PX, 40 * PX);
     const uint32_t ink = swapped(weft_inks[WEFT_INK_TEXT].rgb[0]) | 0xff000000;
     int last = -1;
-    (void)state;
     add_text(p, 10 * PX, 20 * PX, "abcabc \xc3\xa9");
     assert_int_equal(raster_begin(&r, &p->list, WEFT_LIGHT, 300, 40, 1), 0);
     assert_int_equal(draw_boxes(&r, 4 * PX, 0xff000000), 5 * LETTERS_STEPS);
@@ -169,14 +166,13 @@ static void letters_are_drawn_once(void **state)
     free(p);
 }
 
-static void wide_fonts_are_condensed(void **state)
+TEST(wide_fonts_are_condensed)
 {
     static struct raster r;
     struct picture *p = new_picture(900 * PX, 40 * PX);
     const struct weft_draw *d = add_text(p, 10 * PX, 20 * PX, "abcdefghij");
     const uint32_t ink = swapped(weft_inks[WEFT_INK_TEXT].rgb[0]) | 0xff000000;
     int last = -1;
-    (void)state;
     assert_int_equal(raster_begin(&r, &p->list, WEFT_LIGHT, 900, 40, 1), 0);
     draw_boxes(&r, 50 * PX, 0xff000000);
     assert_int_equal(raster_paint(&r), 0);
@@ -186,12 +182,11 @@ static void wide_fonts_are_condensed(void **state)
 }
 
 /* What needs shaping is drawn as a whole; an emoji keeps its colours, whatever the ink. */
-static void what_is_shaped_is_one(void **state)
+TEST(what_is_shaped_is_one)
 {
     static struct raster r;
     struct picture *p = new_picture(300 * PX, 40 * PX);
     int last = -1;
-    (void)state;
     add_text(p, 10 * PX, 20 * PX, "a \xf0\x9f\x8e\x89 b");
     assert_int_equal(raster_begin(&r, &p->list, WEFT_LIGHT, 300, 40, 1), 0);
     assert_int_equal(draw_boxes(&r, 30 * PX, 0xff2050e0), 1);
@@ -204,11 +199,10 @@ static void what_is_shaped_is_one(void **state)
 }
 
 /* Texts anywhere, of anything, touch only the picture: sanitizers and the other pixels would tell. */
-static void texts_may_be_anywhere(void **state)
+TEST(texts_may_be_anywhere)
 {
     static struct raster r;
     uint32_t random = 88172645;
-    (void)state;
     for (int round = 0; round < 300; round++) {
         struct picture *p = random_picture(&random);
         const double ratio = 1 + round % 9 / 8.0;
@@ -234,10 +228,9 @@ static int by_key(const void *a, const void *b)
     return (x->key > y->key) - (x->key < y->key);
 }
 
-static void sorts_as_glibc_does(void **state)
+TEST(sorts_as_glibc_does)
 {
     uint32_t random = 362436069;
-    (void)state;
     for (uint32_t count = 0; count < 700; count += count < 40 ? 1 : 97)
         for (int is_poor = 0; is_poor < 2; is_poor++) {
             struct item *items = calloc(count + 1, sizeof *items);
@@ -258,16 +251,4 @@ static void sorts_as_glibc_does(void **state)
         }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(pixels_are_those_of_the_window),
-        cmocka_unit_test(edges_are_sharp_at_any_ratio),
-        cmocka_unit_test(letters_are_drawn_once),
-        cmocka_unit_test(wide_fonts_are_condensed),
-        cmocka_unit_test(what_is_shaped_is_one),
-        cmocka_unit_test(texts_may_be_anywhere),
-        cmocka_unit_test(sorts_as_glibc_does),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

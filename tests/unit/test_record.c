@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
-#include <setjmp.h>
 #include <signal.h>
 #include <stdalign.h>
 #include <stdbool.h>
@@ -17,9 +16,8 @@
 #include <unistd.h>
 
 #include "../record/trace.h"
-#include <cmocka.h>
-
 #include "record/record.h"
+#include "test.h"
 #include <weft/weft.h>
 
 #define LOOP ((int64_t)WEFT_LOOP)
@@ -137,9 +135,8 @@ static const uint8_t span_id[8] = {0x00, 0xf0, 0x67, 0xaa, 0x0b, 0xa9, 0x02, 0xb
 #define HEADER "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 #define HEADER_IDS "0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331"
 
-static void test_every_call(void **state)
+TEST(test_every_call)
 {
-    (void)state;
     queued.value = 0;
     start(MIB);
     weft_promise a = weft_create("task", "main"), b = weft_create_from(a, "read", NULL);
@@ -237,9 +234,8 @@ static void test_every_call(void **state)
 }
 
 /* What is a header traceparent, by W3C's Trace Context. */
-static void test_traceparent(void **state)
+TEST(test_traceparent)
 {
-    (void)state;
 #define TRACE "4bf92f3577b34da6a3ce929d0e0e4736"
 #define SPAN "00f067aa0ba902b7"
     static const struct {
@@ -313,9 +309,8 @@ static unsigned kept_spans(weft_promise p)
 
 /* The ids of a promise that hangs stay when their packet is overwritten, also if it is another one than that with the
  * creation. */
-static void test_spans_are_kept(void **state)
+TEST(test_spans_are_kept)
 {
-    (void)state;
     for (int own = 0; own < 2; own++) {
         const weft_promise far = UINT64_C(1) << 40;
         start(256 * KIB);
@@ -340,9 +335,8 @@ static void test_spans_are_kept(void **state)
 }
 
 /* Returned by weft_run: what ran, which can always be given back. */
-static void test_run_returns(void **state)
+TEST(test_run_returns)
 {
-    (void)state;
     assert_true(weft_run(5) == WEFT_LOOP); /* nothing is recorded */
     start(MIB);
     assert_true(weft_run(5) == WEFT_LOOP);
@@ -361,9 +355,8 @@ static void test_run_returns(void **state)
     assert_int_equal(trace.events, 11);
 }
 
-static void test_untracked(void **state)
+TEST(test_untracked)
 {
-    (void)state;
     start(MIB);
     weft_wait(0);
     weft_wait_by(1, 0);
@@ -416,9 +409,8 @@ static void test_untracked(void **state)
 /* ---- Numbers ---- */
 
 /* With a number of the program's own, no number says any more in which packet its promise was created. */
-static void test_own_numbers(void **state)
+TEST(test_own_numbers)
 {
-    (void)state;
     start(MIB);
     const struct recorder *r = &weft_record_rec;
     uint64_t packet, id;
@@ -456,9 +448,8 @@ static const uint64_t edges[] = {
 enum { EDGES = sizeof edges / sizeof *edges };
 
 /* All pairs, each first in its packet, so that each is the base once, and as what runs. */
-static void test_far_apart(void **state)
+TEST(test_far_apart)
 {
-    (void)state;
     for (int base = 0; base < EDGES; base++) {
         start(256 * KIB);
         weft_forget(edges[base]);
@@ -504,9 +495,8 @@ static void test_far_apart(void **state)
     }
 }
 
-static void test_counters(void **state)
+TEST(test_counters)
 {
-    (void)state;
     static const int64_t values[] = {0,         1,
                                      -1,        INT32_MAX,
                                      INT32_MIN, (int64_t)INT32_MAX + 1,
@@ -565,9 +555,8 @@ static void is_text(const struct weft_event *ev, size_t size, unsigned n, size_t
     assert_memory_equal(ev->text, text, kept);
 }
 
-static void test_text_sizes(void **state)
+TEST(test_text_sizes)
 {
-    (void)state;
     enum { MAX = 9000 };
     start(64 * MIB);
     for (size_t size = 0; size <= MAX; size++)
@@ -581,9 +570,8 @@ static void test_text_sizes(void **state)
 }
 
 /* The strings packet fills; the texts that come then stand before their events. */
-static void test_inline_texts(void **state)
+TEST(test_inline_texts)
 {
-    (void)state;
     static struct weft_counter late = WEFT_COUNTER("late");
     enum { N = 5000 };
     const size_t max =
@@ -640,9 +628,8 @@ static weft_promise labelled(const char *label)
 }
 
 /* A literal is looked up once for each place and recording: what is in the buffer later does not matter. */
-static void test_literals(void **state)
+TEST(test_literals)
 {
-    (void)state;
     static const char *const texts[] = {"first", "again"};
     struct weft_site site = {.file = "here.c", .line = 7, .literal = 1};
     struct weft_text place = {.literal = 1};
@@ -670,9 +657,8 @@ static void test_literals(void **state)
 }
 
 /* Buffers that are used again, literals, and what only looks like one. */
-static void test_reused_buffers(void **state)
+TEST(test_reused_buffers)
 {
-    (void)state;
     char type[16], label[16];
     static const char *const names[] = {"zero", "one", "two"};
     start(MIB);
@@ -745,9 +731,8 @@ static int files(void)
     return WEXITSTATUS(system(command));
 }
 
-static void test_refusals(void **state)
+TEST(test_refusals)
 {
-    (void)state;
     alignas(8) static unsigned char memory[64 * KIB + 8];
     const char *link = in_folder("link"), *text = in_folder("text"), *fifo = in_folder("fifo");
     const char *t = in_folder("t");
@@ -811,9 +796,8 @@ static int next_descriptor(void)
 }
 
 /* A question to the scheduler leaves nothing open. */
-static void test_core_time(void **state)
+TEST(test_core_time)
 {
-    (void)state;
     struct core_time core;
     const int fd = next_descriptor();
     errno = ENOTTY;
@@ -873,9 +857,8 @@ static int start_in_little_memory(void)
     return -3;
 }
 
-static void test_no_room(void **state)
+TEST(test_no_room)
 {
-    (void)state;
     in_child(start_in_little_memory, 0);
     clean(NULL);
     in_child(start_limited, -EFBIG);
@@ -894,9 +877,8 @@ static void test_no_room(void **state)
 }
 
 /* A trace that somebody is writing is left to him; when he is dead it is nobody's. */
-static void test_somebody_else_writes(void **state)
+TEST(test_somebody_else_writes)
 {
-    (void)state;
     int ready[2], status;
     char byte;
     assert_int_equal(pipe(ready), 0);
@@ -920,9 +902,8 @@ static void test_somebody_else_writes(void **state)
 }
 
 /* On the caller's memory, full of what was there before. */
-static void test_memory(void **state)
+TEST(test_memory)
 {
-    (void)state;
     enum { BYTES = 300 * 1024 + 56 };
     uint64_t *memory = malloc(BYTES);
     assert_non_null(memory);
@@ -962,9 +943,8 @@ static void use_places(int i)
     weft_counter_add(&queued, 1);
 }
 
-static void test_again(void **state)
+TEST(test_again)
 {
-    (void)state;
     queued.value = 0;
     for (int i = 0; i < 5; i++) {
         start(i % 2 ? MIB : 64 * KIB);
@@ -1010,9 +990,8 @@ static uint64_t clock_of_the_test(void)
 
 /* The facts say when it was paused and taken up again, the last time: of an open recording, and only if that changed
  * anything; also by a clock that stands still. */
-static void test_paused(void **state)
+TEST(test_paused)
 {
-    (void)state;
     const struct weft_process_facts *p;
     test_ticks = 1000;
     const struct weft_options options = {.path = in_folder("t"),
@@ -1067,9 +1046,8 @@ static void *pause_and_go_on(void *ended)
 }
 
 /* While others end the recording and begin the next one, whose memory lies elsewhere. */
-static void test_paused_meanwhile(void **state)
+TEST(test_paused_meanwhile)
 {
-    (void)state;
     pthread_t thread[2];
     bool ended = false;
     for (int i = 0; i < 2; i++)
@@ -1090,9 +1068,8 @@ static void test_paused_meanwhile(void **state)
     assert_false(trace.facts->process.was_paused);
 }
 
-static void test_standby(void **state)
+TEST(test_standby)
 {
-    (void)state;
     assert_true(weft_create("t", "off") == 0);
     weft_standby(1);
     weft_promise a = weft_create("t", "one"), b = weft_create_from(a, "t", "two");
@@ -1141,9 +1118,8 @@ static void *leave_calls(void *jumps)
     return NULL;
 }
 
-static void test_left_by_longjmp(void **state)
+TEST(test_left_by_longjmp)
 {
-    (void)state;
     for (intptr_t jumps = 0; jumps <= 2; jumps++) {
         pthread_t thread;
         assert_int_equal(weft_start(&(struct weft_options){.path = in_folder("t"),
@@ -1162,9 +1138,8 @@ static void test_left_by_longjmp(void **state)
 }
 
 /* The caller's clock, at odd rates, high numbers, and across what 56 bits hold. */
-static void test_callers_clock(void **state)
+TEST(test_callers_clock)
 {
-    (void)state;
     static const struct {
         uint64_t from, hz;
     } cases[] = {{0, 1000000000},
@@ -1199,9 +1174,8 @@ static void test_callers_clock(void **state)
 }
 
 /* Of a clock that goes on by 1 whenever somebody looks, a pause is as long as they look often: not the time since the start. */
-static void test_longest_pause(void **state)
+TEST(test_longest_pause)
 {
-    (void)state;
     ticks = 100000;
     assert_int_equal(weft_start(&(struct weft_options){
                          .path = in_folder("t"), .bytes = 64 * KIB, .clock = next_tick}),
@@ -1243,9 +1217,8 @@ static void *send_signals(void *target)
     return NULL;
 }
 
-static void test_handlers(void **state)
+TEST(test_handlers)
 {
-    (void)state;
     enum { N = 300000 };
     struct sigaction action = {.sa_handler = storm, .sa_flags = SA_RESTART};
     pthread_t self = pthread_self(), thread;
@@ -1299,9 +1272,8 @@ static void test_handlers(void **state)
 }
 
 /* What a handler does that comes in the middle of an event, here without one. */
-static void test_within_an_event(void **state)
+TEST(test_within_an_event)
 {
-    (void)state;
     for (int round = 0; round < 3; round++) {
         assert_int_equal(weft_start(&(struct weft_options){
                              .path = in_folder("t"), .bytes = 64 * KIB, .clock = next_tick}),
@@ -1356,9 +1328,8 @@ static void *brief(void *arg)
 }
 
 /* Threads one after the other share a packet; each has its stream and its actor. */
-static void test_threads_in_turn(void **state)
+TEST(test_threads_in_turn)
 {
-    (void)state;
     enum { N = 2000 };
     start(MIB);
     for (uintptr_t i = 1; i <= N; i++) {
@@ -1394,9 +1365,8 @@ static void *hold(void *arg)
 }
 
 /* 10 packets, 40 threads that hold one each. */
-static void test_more_threads_than_packets(void **state)
+TEST(test_more_threads_than_packets)
 {
-    (void)state;
     enum { N = 40, PACKETS = 10 };
     pthread_t thread[N];
     pthread_barrier_init(&all_here, NULL, N + 1);
@@ -1426,9 +1396,8 @@ static void *other_thread(void *stop)
     return NULL;
 }
 
-static void test_fork(void **state)
+TEST(test_fork)
 {
-    (void)state;
     int status, stop = 0;
     pthread_t thread;
     start(MIB);
@@ -1476,9 +1445,8 @@ static void test_fork(void **state)
 }
 
 /* Of a kernel that does not clear the threads' memory in a child (before 4.14): nobody is there but the one that forked. */
-static void test_fork_without_wiping(void **state)
+TEST(test_fork_without_wiping)
 {
-    (void)state;
     enum { N = 5 };
     int status;
     pthread_t thread[N];
@@ -1525,9 +1493,8 @@ static void *wrap(void *arg)
     return NULL;
 }
 
-static void test_adds_up(void **state)
+TEST(test_adds_up)
 {
-    (void)state;
     for (unsigned round = 0; round < 30; round++) {
         enum { MAX = 12 };
         struct wrapper w[MAX];
@@ -1564,42 +1531,4 @@ static void test_adds_up(void **state)
     }
 }
 
-#define TEST(name) cmocka_unit_test_teardown(test_##name, clean)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(every_call),
-        TEST(traceparent),
-        TEST(spans_are_kept),
-        TEST(run_returns),
-        TEST(untracked),
-        TEST(own_numbers),
-        TEST(far_apart),
-        TEST(counters),
-        TEST(text_sizes),
-        TEST(inline_texts),
-        TEST(literals),
-        TEST(reused_buffers),
-        TEST(refusals),
-        TEST(core_time),
-        TEST(no_room),
-        TEST(somebody_else_writes),
-        TEST(memory),
-        TEST(again),
-        TEST(paused),
-        TEST(paused_meanwhile),
-        TEST(standby),
-        TEST(left_by_longjmp),
-        TEST(callers_clock),
-        TEST(longest_pause),
-        TEST(handlers),
-        TEST(within_an_event),
-        TEST(threads_in_turn),
-        TEST(more_threads_than_packets),
-        TEST(fork),
-        TEST(fork_without_wiping),
-        TEST(adds_up),
-    };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
-}
+RUN_TESTS_WITH(make_folder, remove_folder, NULL, clean)

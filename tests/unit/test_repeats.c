@@ -166,9 +166,8 @@ static uint64_t reader_stops(struct loop x)
     return reader;
 }
 
-static void a_timer_is_not_set_again(void **state)
+TEST(a_timer_is_not_set_again)
 {
-    (void)state;
     begin();
     reader_stops((struct loop){.source = TIMER, .rounds = 12});
     sleep_ms(200);
@@ -219,9 +218,8 @@ static void stops_with(enum sign sign, bool last_fails)
     sleep_ms(100);
 }
 
-static void has_done_all(void **state)
+TEST(has_done_all)
 {
-    (void)state;
     for (enum sign sign = NO_SIGN; sign < SIGNS; sign++) {
         stops_with(sign, false);
         if (sign == NO_SIGN)
@@ -231,9 +229,8 @@ static void has_done_all(void **state)
     }
 }
 
-static void gives_up_after_a_failure(void **state)
+TEST(gives_up_after_a_failure)
 {
-    (void)state;
     for (enum sign sign = NO_SIGN; sign < SIGNS; sign++) {
         if (sign == LATER)
             continue; /* a condition does not fail */
@@ -253,9 +250,8 @@ static void gives_up_after_a_failure(void **state)
     EXPECT("stopped likely ");
 }
 
-static void what_has_not_stopped(void **state)
+TEST(what_has_not_stopped)
 {
-    (void)state;
     struct loop timer = {.source = TIMER, .rounds = 12};
     begin(); /* it waits */
     put(try_read(0, reader_stops(timer), make(LOOP, REPLY_, "last")));
@@ -333,9 +329,8 @@ static void timers_in_line(struct line x)
     sleep_ms(100);
 }
 
-static void each_timer_sets_the_next(void **state)
+TEST(each_timer_sets_the_next)
 {
-    (void)state;
     timers_in_line((struct line){.count = 12});
     EXPECT("stopped possible 12 x1, 0: it may have done all that it had to do",
            "'beat' was set again each time that it went off, 12 times, about every 5",
@@ -394,9 +389,8 @@ static void try_again(struct attempts x)
     }
 }
 
-static void fails_again_and_again(void **state)
+TEST(fails_again_and_again)
 {
-    (void)state;
     try_again((struct attempts){.count = 25, .beside = 1, .takes_us = 300});
     EXPECT("retry-storm likely 1 x25, 25: \n",
            "'client' (task 1) started 25 promises ('database', connect), which all failed",
@@ -421,23 +415,20 @@ static void fails_again_and_again(void **state)
     NOTHING();
 }
 
-static void requests_that_fail(void **state)
+TEST(requests_that_fail)
 {
-    (void)state;
     try_again((struct attempts){.count = 25, .beside = 1, .takes_us = 300, .by_loop = true});
     EXPECT("retry-storm possible 2 x25, 25: the event loop makes them");
 }
 
-static void is_asked_each_time(void **state)
+TEST(is_asked_each_time)
 {
-    (void)state;
     try_again((struct attempts){.count = 25, .beside = 1, .takes_us = 300, .waits = true});
     EXPECT("retry-storm possible 1 x25, 25: something else is waited for");
 }
 
-static void slow_attempts(void **state)
+TEST(slow_attempts)
 {
-    (void)state;
     try_again((struct attempts){.count = 25, .beside = 1, .takes_us = 60000});
     EXPECT("retry-storm possible 1 x25, 25: each of them takes long");
 }
@@ -484,9 +475,8 @@ static void collect(struct collections x)
     }
 }
 
-static void who_waits_for_a_collection(void **state)
+TEST(who_waits_for_a_collection)
 {
-    (void)state;
     struct collections x = {.count = 3, .waits = 1, .ms = 12, .before_ms = 2, .marked = true};
     collect(x);
     EXPECT("gc-pause likely 1 x3, 1: \n", "stopped everything for 12 ms",
@@ -521,9 +511,8 @@ static void who_waits_for_a_collection(void **state)
     NOTHING();
 }
 
-static void one_short_collection(void **state)
+TEST(one_short_collection)
 {
-    (void)state;
     struct collections x = {.count = 2, .waits = 1, .ms = 12, .before_ms = 2, .marked = true};
     collect(x);
     EXPECT("gc-pause possible 1 x2, 1: there were few");
@@ -532,17 +521,15 @@ static void one_short_collection(void **state)
     EXPECT("gc-pause likely 1 x2, 1: \n");
 }
 
-static void a_small_part_of_a_wait(void **state)
+TEST(a_small_part_of_a_wait)
 {
-    (void)state;
     collect(
         (struct collections){.count = 3, .waits = 1, .ms = 12, .before_ms = 100, .marked = true});
     EXPECT("gc-pause possible 1 x3, 1: it was a small part");
 }
 
-static void a_collection_on_a_busy_machine(void **state)
+TEST(a_collection_on_a_busy_machine)
 {
-    (void)state;
     struct collections x = {
         .count = 3, .waits = 1, .ms = 12, .before_ms = 20, .away_ms = 4, .marked = true};
     collect(x); /* before it */
@@ -609,9 +596,8 @@ static void poll_for(struct looks x)
     }
 }
 
-static void looks_again_and_again(void **state)
+TEST(looks_again_and_again)
 {
-    (void)state;
     struct looks x = {.count = 6, .takes_ms = 25, .each_ms = 20, .by_timer = true};
     poll_for(x);
     EXPECT("polling likely 1 x6, 1: \n", "The result of 'job' (connect 2) was there at 25",
@@ -643,25 +629,22 @@ static void looks_again_and_again(void **state)
     NOTHING();
 }
 
-static void collects_what_has_come(void **state)
+TEST(collects_what_has_come)
 {
-    (void)state;
     poll_for((struct looks){
         .count = 6, .takes_ms = 25, .each_ms = 20, .by_timer = true, .how = OF_OTHERS});
     EXPECT("polling possible 1 x6, 1: what it looks at is of others");
 }
 
-static void sleeps_first(void **state)
+TEST(sleeps_first)
 {
-    (void)state;
     poll_for((struct looks){.count = 6, .takes_ms = 5, .each_ms = 20, .by_timer = true});
     EXPECT("polling possible 1 x6, 1: it had not looked before in vain");
 }
 
 /* Whoever runs that often has more to do than to look; and a search looks at no more of its runs. */
-static void looks_after_many_runs(void **state)
+TEST(looks_after_many_runs)
 {
-    (void)state;
     struct looks x = {.count = 6, .takes_ms = 25, .each_ms = 20, .by_timer = true};
     x.other_runs = 63;
     poll_for(x);
@@ -713,9 +696,8 @@ static void fan_out(struct fan x)
     }
 }
 
-static void always_the_same(void **state)
+TEST(always_the_same)
 {
-    (void)state;
     fan_out((struct fan){.count = 5, .of = 4, .slow_ms = 20});
     EXPECT("straggler likely 4 x5, 5: \n", "(reply)", "'part 3' was the last one 5 times of 5",
            "it took 20 ms, and the others about 2");
@@ -743,9 +725,8 @@ static void always_the_same(void **state)
     NOTHING();
 }
 
-static void different_things(void **state)
+TEST(different_things)
 {
-    (void)state;
     fan_out((struct fan){.count = 8, .of = 4, .slow_ms = 20, .different = true});
     EXPECT("straggler possible 4 x8, 8: by their labels they are different things");
 }
@@ -783,9 +764,8 @@ static void tick(struct ticks x)
     }
 }
 
-static void comes_later_each_time(void **state)
+TEST(comes_later_each_time)
 {
-    (void)state;
     struct ticks x = {.count = 11, .site = INTERVAL, .work_ms = 3, .timer_ms = 10};
     tick(x);
     EXPECT("drift likely 1 x11, 0: \n", "'sampler' (task 1) sets 'next' (interval) anew",
@@ -814,9 +794,8 @@ static void comes_later_each_time(void **state)
 }
 
 /* Two in one trace: each is judged by its own ticks, of which a quarter must be on time. */
-static void two_in_one_trace(void **state)
+TEST(two_in_one_trace)
 {
-    (void)state;
     for (int on_time = 9; on_time <= 10; on_time++) {
         begin();
         for (int second = 0; second < 2; second++) {
@@ -839,9 +818,8 @@ static void two_in_one_trace(void **state)
     }
 }
 
-static void a_pause_after_the_work(void **state)
+TEST(a_pause_after_the_work)
 {
-    (void)state;
     tick((struct ticks){.count = 11, .site = TIMER, .work_ms = 3, .timer_ms = 10});
     EXPECT("drift possible 1 x11, 0: it may be meant to pause");
 }
@@ -863,9 +841,8 @@ static void timers_that_work(int count, bool before, uint64_t first_ms, int late
     }
 }
 
-static void each_timer_is_set_after_the_work(void **state)
+TEST(each_timer_is_set_after_the_work)
 {
-    (void)state;
     timers_that_work(12, false, 10, 0);
     EXPECT("drift likely 12 x12, 0: \n", "'beat' (interval) sets itself anew when its own work",
            "Set for 10 ms each time, with about 3 ms of work, it comes every 13 ms");
@@ -882,9 +859,8 @@ static void each_timer_is_set_after_the_work(void **state)
 }
 
 /* A timer whose creator became it is in no line of timers, not even in one with itself. */
-static void a_timer_that_its_creator_became(void **state)
+TEST(a_timer_that_its_creator_became)
 {
-    (void)state;
     begin();
     const uint64_t creator = make(LOOP, INTERVAL, "beat");
     put(switches(0, creator));
@@ -923,9 +899,8 @@ static void serve_first(int times)
     sleep_ms(1);
 }
 
-static void one_is_served_first(void **state)
+TEST(one_is_served_first)
 {
-    (void)state;
     serve_first(21);
     EXPECT("starvation likely 1 x1, 1: \n", "'request' (task 2) went on only 21",
            "'feed' (task 1) was served 20 times");
@@ -965,9 +940,8 @@ static void give_way(struct politeness x)
         put(fails(0, who[0], make(who[0], CONNECT, "other fork"), "taken"));
 }
 
-static void two_that_give_way(void **state)
+TEST(two_that_give_way)
 {
-    (void)state;
     give_way((struct politeness){.turns = 502});
     EXPECT("livelock likely 1 x502, 252: \n",
            "'right' (task 3) does the same in turn: 500 and 500 times they gave back");
@@ -996,9 +970,8 @@ static void end_twice(uint64_t one, uint64_t other)
     put(switches(0, LOOP));
 }
 
-static void two_workers_end_it(void **state)
+TEST(two_workers_end_it)
 {
-    (void)state;
     for (unsigned often = 1; often < 6; often += 4) {
         begin();
         uint64_t a = make(LOOP, TASK_, "a"), b = make(LOOP, TASK_, "b");
@@ -1011,18 +984,16 @@ static void two_workers_end_it(void **state)
     }
 }
 
-static void the_same_one_ends_it_twice(void **state)
+TEST(the_same_one_ends_it_twice)
 {
-    (void)state;
     begin();
     uint64_t a = make(LOOP, TASK_, "a");
     end_twice(a, a);
     EXPECT("double-resolve possible 2 x1, 0: the same one");
 }
 
-static void nobody_knows_who_ended_it(void **state)
+TEST(nobody_knows_who_ended_it)
 {
-    (void)state;
     for (int second = 0; second < 2; second++) {
         begin();
         uint64_t a = make(LOOP, TASK_, "a");
@@ -1032,9 +1003,8 @@ static void nobody_knows_who_ended_it(void **state)
 }
 
 /* A timer itself, or a task that waited for one. */
-static void a_time_limit_ends_it_too(void **state)
+TEST(a_time_limit_ends_it_too)
 {
-    (void)state;
     for (int task = 0; task < 2; task++) {
         begin();
         uint64_t a = make(LOOP, TASK_, "a"), limit = make(LOOP, TIMER, "1 s");
@@ -1058,9 +1028,8 @@ static void a_time_limit_ends_it_too(void **state)
 }
 
 /* Two ask for the same, and whoever is first counts; but not where that is seldom so. */
-static void most_are_ended_twice(void **state)
+TEST(most_are_ended_twice)
 {
-    (void)state;
     for (int seldom = 0; seldom < 2; seldom++) {
         begin();
         for (int i = 0; i < 4; i++) {
@@ -1075,9 +1044,8 @@ static void most_are_ended_twice(void **state)
 }
 
 /* What nobody wants any more may be ended, and what has ended may be cancelled. */
-static void cancelled_and_ended(void **state)
+TEST(cancelled_and_ended)
 {
-    (void)state;
     begin();
     uint64_t a = make(LOOP, TASK_, "a"), x = make(LOOP, REPLY_, "x"), y = make(LOOP, REPLY_, "y");
     put(cancels(0, a, x));
@@ -1093,41 +1061,4 @@ static int each_rule_is_needed(void **state)
     return rules_noticed(KINDS);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_timer_is_not_set_again),
-        cmocka_unit_test(has_done_all),
-        cmocka_unit_test(each_timer_sets_the_next),
-        cmocka_unit_test(gives_up_after_a_failure),
-        cmocka_unit_test(what_has_not_stopped),
-        cmocka_unit_test(fails_again_and_again),
-        cmocka_unit_test(requests_that_fail),
-        cmocka_unit_test(is_asked_each_time),
-        cmocka_unit_test(slow_attempts),
-        cmocka_unit_test(who_waits_for_a_collection),
-        cmocka_unit_test(a_collection_on_a_busy_machine),
-        cmocka_unit_test(one_short_collection),
-        cmocka_unit_test(a_small_part_of_a_wait),
-        cmocka_unit_test(looks_again_and_again),
-        cmocka_unit_test(collects_what_has_come),
-        cmocka_unit_test(sleeps_first),
-        cmocka_unit_test(looks_after_many_runs),
-        cmocka_unit_test(always_the_same),
-        cmocka_unit_test(different_things),
-        cmocka_unit_test(comes_later_each_time),
-        cmocka_unit_test(two_in_one_trace),
-        cmocka_unit_test(a_pause_after_the_work),
-        cmocka_unit_test(each_timer_is_set_after_the_work),
-        cmocka_unit_test(a_timer_that_its_creator_became),
-        cmocka_unit_test(one_is_served_first),
-        cmocka_unit_test(two_that_give_way),
-        cmocka_unit_test(two_workers_end_it),
-        cmocka_unit_test(the_same_one_ends_it_twice),
-        cmocka_unit_test(nobody_knows_who_ended_it),
-        cmocka_unit_test(a_time_limit_ends_it_too),
-        cmocka_unit_test(most_are_ended_twice),
-        cmocka_unit_test(cancelled_and_ended),
-    };
-    return cmocka_run_group_tests(tests, NULL, each_rule_is_needed);
-}
+RUN_TESTS(NULL, each_rule_is_needed)

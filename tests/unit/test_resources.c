@@ -197,10 +197,9 @@ static void exhaust(uint64_t pool, int waiters, uint64_t ms, uint64_t *first, ui
     sleep_ms(ms);
 }
 
-static void held_for_long(void **state)
+TEST(held_for_long)
 {
     uint64_t pool = make_pool(3), a, b;
-    (void)state;
     exhaust(pool, 3, 200, &a, &b);
     give_back(a, pool);
     give_back(b, pool);
@@ -210,10 +209,9 @@ static void held_for_long(void **state)
 }
 
 /* Always for so long, also when all are held; or a lock, which one can hold. */
-static void as_long_as_usual(void **state)
+TEST(as_long_as_usual)
 {
     uint64_t pool = make_pool(0), a, b;
-    (void)state;
     for (int i = 0; i < 3; i++) {
         exhaust(pool, 3, 200, &a, &b);
         give_back(a, pool);
@@ -224,9 +222,8 @@ static void as_long_as_usual(void **state)
     NOTHING();
 }
 
-static void a_lock_that_is_held_for_long(void **state)
+TEST(a_lock_that_is_held_for_long)
 {
-    (void)state;
     begin();
     uint64_t lock = make(LOOP, POOL_, "lock"), a = make(LOOP, TASK_, "report");
     get(a, lock);
@@ -240,29 +237,26 @@ static void a_lock_that_is_held_for_long(void **state)
     NOTHING();
 }
 
-static void held_for_long_from_the_beginning(void **state)
+TEST(held_for_long_from_the_beginning)
 {
     uint64_t pool = make_pool(0), a, b;
-    (void)state;
     exhaust(pool, 3, 200, &a, &b);
     give_back(a, pool);
     give_back(b, pool);
     EXPECT("pool-exhausted possible 1 x1, 3: none was given back before");
 }
 
-static void only_one_waits(void **state)
+TEST(only_one_waits)
 {
     uint64_t pool = make_pool(3), a, b;
-    (void)state;
     exhaust(pool, 1, 200, &a, &b);
     give_back(a, pool);
     give_back(b, pool);
     EXPECT("pool-exhausted possible 1 x1, 1: only one waited");
 }
 
-static void given_back_by_others(void **state)
+TEST(given_back_by_others)
 {
-    (void)state;
     for (int ended = 0; ended < 2; ended++) {
         uint64_t pool = make_pool(3), a, b;
         exhaust(pool, 3, 200, &a, &b);
@@ -276,9 +270,8 @@ static void given_back_by_others(void **state)
 }
 
 /* Those that wait give up; or it is a lock, or nothing is known of how long it is held, and nobody else waits. */
-static void held_by_one_that_has_ended(void **state)
+TEST(held_by_one_that_has_ended)
 {
-    (void)state;
     for (int first = 0; first < 2; first++) {
         uint64_t pool = make_pool(first ? 0 : 3), a, b;
         exhaust(pool, first ? 1 : 3, 20, &a, &b);
@@ -344,9 +337,8 @@ static void take_turns(enum style style, int count, uint64_t before_ms, bool mar
     }
 }
 
-static void one_lock_for_all(void **state)
+TEST(one_lock_for_all)
 {
-    (void)state;
     for (enum style style = HOLDS; style <= PLACES; style++)
         for (int parents = 0; parents < 2; parents++) {
             begin();
@@ -357,20 +349,18 @@ static void one_lock_for_all(void **state)
         }
 }
 
-static void who_is_served_hands_nothing_on(void **state)
+TEST(who_is_served_hands_nothing_on)
 {
-    (void)state;
     begin();
     take_turns(PRODUCER, 30, 1, true, false);
     NOTHING();
 }
 
 /* Each waits for the next one, and the last one ends. */
-static void a_chain_is_no_lock(void **state)
+TEST(a_chain_is_no_lock)
 {
     enum { LENGTH = 40 };
     uint64_t link[LENGTH];
-    (void)state;
     begin();
     for (int i = 0; i < LENGTH; i++) {
         link[i] = make(LOOP, JOB_, "link");
@@ -387,9 +377,8 @@ static void a_chain_is_no_lock(void **state)
     NOTHING();
 }
 
-static void a_lock_that_few_want(void **state)
+TEST(a_lock_that_few_want)
 {
-    (void)state;
     for (int marked = 0; marked < 2; marked++) {
         begin();
         uint64_t lock = make(LOOP, POOL_, "lock"), a = make(LOOP, TASK_, "a"),
@@ -409,9 +398,8 @@ static void a_lock_that_few_want(void **state)
     }
 }
 
-static void a_batch_that_takes_turns(void **state)
+TEST(a_batch_that_takes_turns)
 {
-    (void)state;
     for (int way = 0; way < 4; way++) { /* the last one: a main task that waits for all of them */
         begin();
         take_turns(HOLDS, 30, way == 1 ? 3 : 0, way >= 2, way == 3 ? 2 : 0);
@@ -422,9 +410,8 @@ static void a_batch_that_takes_turns(void **state)
 }
 
 /* Each has it for a moment, and then does something else. */
-static void a_lock_that_takes_little(void **state)
+TEST(a_lock_that_takes_little)
 {
-    (void)state;
     begin();
     uint64_t lock = make(LOOP, POOL_, "lock"), before = make(LOOP, REQUEST, "GET /");
     for (int i = 0; i < 30; i++) {
@@ -442,9 +429,8 @@ static void a_lock_that_takes_little(void **state)
 }
 
 /* Three want it at once, now and then. */
-static void a_lock_that_is_mostly_free(void **state)
+TEST(a_lock_that_is_mostly_free)
 {
-    (void)state;
     for (int way = 0; way < 4; way++) { /* marked, held for longer, or more often */
         begin();
         uint64_t lock = make(LOOP, POOL_, "lock"), who[3];
@@ -475,9 +461,8 @@ static void a_lock_that_is_mostly_free(void **state)
 }
 
 /* Who waits to the end hangs. */
-static void a_lock_that_is_never_free(void **state)
+TEST(a_lock_that_is_never_free)
 {
-    (void)state;
     begin();
     uint64_t lock = make(LOOP, POOL_, "lock"), first = make(LOOP, REQUEST, "GET /");
     get(first, lock);
@@ -489,9 +474,8 @@ static void a_lock_that_is_never_free(void **state)
 }
 
 /* Two have it at a time. */
-static void a_pool_of_two(void **state)
+TEST(a_pool_of_two)
 {
-    (void)state;
     begin();
     uint64_t pool = make(LOOP, POOL_, "pool"), a = make(LOOP, REQUEST, "GET /"),
              b = make(LOOP, REQUEST, "GET /");
@@ -571,9 +555,8 @@ static void keep_busy(const char *with, int count, uint64_t apart_ms)
     }
 }
 
-static void workers_that_others_keep_busy(void **state)
+TEST(workers_that_others_keep_busy)
 {
-    (void)state;
     begin_workers();
     quick_jobs(40);
     keep_busy("film", 5, 5);
@@ -581,18 +564,16 @@ static void workers_that_others_keep_busy(void **state)
            "busy with 'film' for 100 % of the time");
 }
 
-static void one_that_began_late(void **state)
+TEST(one_that_began_late)
 {
-    (void)state;
     begin_workers();
     quick_jobs(10);
     keep_busy("film", 2, 20);
     EXPECT("workers-busy possible 14 x2, 0: it hardly ever happened");
 }
 
-static void more_work_than_workers(void **state)
+TEST(more_work_than_workers)
 {
-    (void)state;
     for (int way = 0; way < 3; way++) {
         begin_workers();
         quick_jobs(way == 2 ? 5 : 40);
@@ -604,9 +585,8 @@ static void more_work_than_workers(void **state)
 }
 
 /* One of the workers has nothing to do, or they are late for another reason. */
-static void workers_that_are_not_busy(void **state)
+TEST(workers_that_are_not_busy)
 {
-    (void)state;
     begin_workers();
     quick_jobs(10);
     uint64_t film = hand_on("film"), late[5];
@@ -656,9 +636,8 @@ static void pages(unsigned how)
     sleep_ms(how & OLD ? 0 : 200);
 }
 
-static void workers_that_wait_for_each_other(void **state)
+TEST(workers_that_wait_for_each_other)
 {
-    (void)state;
     pages(RAN);
     EXPECT("pool-deadlock certain ", "All 2 workers wait for what only they can begin",
            "'page' (job 5) has waited for 'picture' (job 7) since");
@@ -706,9 +685,8 @@ static void orders(int count, uint64_t done_us, bool marked, bool one_creator, b
     }
 }
 
-static void more_come_than_end(void **state)
+TEST(more_come_than_end)
 {
-    (void)state;
     orders(100, 3000, true, true, false);
     EXPECT("queue-growth likely ", "'order': more and more of these are pending");
     orders(100, 3000, false, true, false);
@@ -717,18 +695,16 @@ static void more_come_than_end(void **state)
     EXPECT("queue-growth likely ");
 }
 
-static void a_batch_that_is_done_in_the_end(void **state)
+TEST(a_batch_that_is_done_in_the_end)
 {
-    (void)state;
     orders(100, 3000, false, true, true);
     EXPECT("queue-growth possible ", "it may be a batch");
     orders(100, 3000, true, true, true);
     EXPECT("queue-growth likely ");
 }
 
-static void a_queue_that_does_not_grow(void **state)
+TEST(a_queue_that_does_not_grow)
 {
-    (void)state;
     orders(100, 1900, true, false, true);
     NOTHING();
     orders(30, 3000, true, false, false); /* too few */
@@ -809,9 +785,8 @@ static void rush(struct rush x)
     }
 }
 
-static void all_make_the_same(void **state)
+TEST(all_make_the_same)
 {
-    (void)state;
     rush((struct rush){.count = 5, .later = 4});
     EXPECT("stampede likely 5 x1, 5: \n", "'load user 7' (task 5) was under way 5 times at once",
            "each time for another one (such as 'GET /user/7' (request 4)): each took 20 ms");
@@ -819,9 +794,8 @@ static void all_make_the_same(void **state)
     EXPECT("stampede likely 5 x1, 4: \n");
 }
 
-static void the_same_by_their_label_only(void **state)
+TEST(the_same_by_their_label_only)
 {
-    (void)state;
     rush((struct rush){.count = 5, .later = 4, .plain = true});
     EXPECT("stampede possible ", "their label does not say");
     rush((struct rush){.count = 5, .later = 3});
@@ -838,7 +812,7 @@ static void the_same_by_their_label_only(void **state)
     EXPECT("stampede possible 5 x1, 6: those that they are for are of different sorts");
 }
 
-static void each_makes_its_own(void **state)
+TEST(each_makes_its_own)
 {
     static const struct rush healthy[] = {
         {.count = 3, .later = 4},
@@ -855,7 +829,6 @@ static void each_makes_its_own(void **state)
         {.count = 5, .later = 4, .timers = true},
         {.count = 5, .later = 4, .brief = true},
     };
-    (void)state;
     for (unsigned i = 0; i < sizeof healthy / sizeof *healthy; i++) {
         rush(healthy[i]);
         NOTHING();
@@ -868,36 +841,4 @@ static int each_rule_is_needed(void **state)
     return rules_noticed(KINDS);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(held_for_long),
-        cmocka_unit_test(as_long_as_usual),
-        cmocka_unit_test(a_lock_that_is_held_for_long),
-        cmocka_unit_test(held_for_long_from_the_beginning),
-        cmocka_unit_test(only_one_waits),
-        cmocka_unit_test(given_back_by_others),
-        cmocka_unit_test(held_by_one_that_has_ended),
-        cmocka_unit_test(one_lock_for_all),
-        cmocka_unit_test(who_is_served_hands_nothing_on),
-        cmocka_unit_test(a_chain_is_no_lock),
-        cmocka_unit_test(a_lock_that_few_want),
-        cmocka_unit_test(a_batch_that_takes_turns),
-        cmocka_unit_test(a_lock_that_takes_little),
-        cmocka_unit_test(a_lock_that_is_mostly_free),
-        cmocka_unit_test(a_lock_that_is_never_free),
-        cmocka_unit_test(a_pool_of_two),
-        cmocka_unit_test(workers_that_others_keep_busy),
-        cmocka_unit_test(one_that_began_late),
-        cmocka_unit_test(more_work_than_workers),
-        cmocka_unit_test(workers_that_are_not_busy),
-        cmocka_unit_test(workers_that_wait_for_each_other),
-        cmocka_unit_test(more_come_than_end),
-        cmocka_unit_test(a_batch_that_is_done_in_the_end),
-        cmocka_unit_test(a_queue_that_does_not_grow),
-        cmocka_unit_test(all_make_the_same),
-        cmocka_unit_test(the_same_by_their_label_only),
-        cmocka_unit_test(each_makes_its_own),
-    };
-    return cmocka_run_group_tests(tests, NULL, each_rule_is_needed);
-}
+RUN_TESTS(NULL, each_rule_is_needed)

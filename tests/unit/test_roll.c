@@ -140,12 +140,11 @@ static void crowd(weft_promise *connection, uint32_t count)
     weft_run(WEFT_LOOP);
 }
 
-static void all_are_accounted_for(void **state)
+TEST(all_are_accounted_for)
 {
     enum { COUNT = 5000 };
     static weft_promise connection[COUNT];
     uint64_t unlisted, whole = 0;
-    (void)state;
     weft_promise request = weft_create("request", "the one of yesterday");
     weft_should_resolve(request);
     weft_run(request);
@@ -172,12 +171,11 @@ static void all_are_accounted_for(void **state)
 }
 
 /* Promises on the roll end: they are counted no more, whoever of them it is. */
-static void endings_are_counted(void **state)
+TEST(endings_are_counted)
 {
     enum { COUNT = 2000 };
     static weft_promise connection[COUNT];
     uint64_t unlisted, whole = 0, pending = 0;
-    (void)state;
     crowd(connection, COUNT);
     go_round();
     for (uint32_t i = 0; i < COUNT; i++)
@@ -195,11 +193,10 @@ static void endings_are_counted(void **state)
 }
 
 /* That it matters is said long after the promise was put on the roll. */
-static void who_matters_later(void **state)
+TEST(who_matters_later)
 {
     enum { COUNT = 1500 };
     static weft_promise connection[COUNT];
-    (void)state;
     weft_promise request = weft_create("request", NULL);
     weft_should_resolve(request);
     crowd(connection, COUNT);
@@ -272,14 +269,13 @@ static unsigned count_undated(const weft_promise *id, unsigned count)
 }
 
 /* … while a packet of a slow thread, in which something is said of it, is still there. */
-static void who_mattered_before(void **state)
+TEST(who_mattered_before)
 {
     enum { COUNT = 1500, SOME = 30 };
     static weft_promise connection[COUNT];
     weft_promise some[SOME];
     struct slow slow = {.source = some, .count = SOME};
     pthread_t thread;
-    (void)state;
     sem_init(&slow.waits, 0, 0);
     sem_init(&slow.over, 0, 0);
     crowd(connection, COUNT);
@@ -298,12 +294,11 @@ static void who_mattered_before(void **state)
 }
 
 /* A marked promise waits for one that waits for one …, all of them of common sorts. */
-static void a_chain(void **state)
+TEST(a_chain)
 {
     enum { COUNT = 6000, CHAIN = 40 };
     static weft_promise connection[COUNT];
     weft_promise chain[CHAIN];
-    (void)state;
     for (unsigned i = 0; i < CHAIN; i++) {
         chain[i] = weft_create("connection", "of the chain");
         if (i == 0)
@@ -322,11 +317,10 @@ static void a_chain(void **state)
 }
 
 /* Sorts share the room: a rare one loses nothing to common ones, marked or not. */
-static void sorts_share(void **state)
+TEST(sorts_share)
 {
     enum { COUNT = 3000, RARE = 10 };
     weft_promise rare[RARE];
-    (void)state;
     for (unsigned i = 0; i < COUNT; i++) {
         weft_should_resolve(weft_create("common and marked", NULL));
         weft_background(weft_create("common and idle", NULL));
@@ -341,11 +335,10 @@ static void sorts_share(void **state)
 }
 
 /* The program's own numbers have room on the roll up to 52 bits; those that are larger are counted. */
-static void large_numbers(void **state)
+TEST(large_numbers)
 {
     const weft_promise largest = (UINT64_C(1) << 52) - 1;
     uint64_t unlisted;
-    (void)state;
     weft_create_id(WEFT_LOOP, largest, "large", NULL);
     weft_create_id(WEFT_LOOP, largest + 1, "too large", NULL);
     weft_create_id(WEFT_LOOP, UINT64_C(1) << 63 | 7, "too large", NULL);
@@ -360,7 +353,7 @@ static void large_numbers(void **state)
 }
 
 /* A copy has the roll, without its free places. */
-static void a_copy(void **state)
+TEST(a_copy)
 {
     enum { COUNT = 3000 };
     static weft_promise connection[COUNT];
@@ -369,7 +362,6 @@ static void a_copy(void **state)
     struct weft_error err;
     struct memory memory = {.bytes = ring, .size = BYTES}, *m = &memory;
     uint64_t unlisted, unlisted_copy;
-    (void)state;
     crowd(connection, COUNT);
     go_round();
     in = memory_input(&m, WEFT_WRITER_DEAD);
@@ -396,11 +388,10 @@ static void take_events(unsigned char *bytes, const unsigned char *earlier)
 }
 
 /* A promise on the roll gets a cell, since it matters, when its packet has been read, and the one that says so has not. */
-static void read_before_its_cell(void **state)
+TEST(read_before_its_cell)
 {
     enum { COUNT = 1500, MATTERS = 50 };
     static alignas(8) unsigned char earlier[BYTES], bytes[BYTES];
-    (void)state;
     for (uint64_t i = 1; i <= COUNT; i++)
         weft_create_id(WEFT_LOOP, i * 16, "connection", NULL);
     memcpy(earlier, ring, BYTES);
@@ -433,11 +424,10 @@ static struct weft_roll_header *find_roll(unsigned char *bytes)
 }
 
 /* Whatever its header says, nothing outside the packet is read, and it is reported. */
-static void hostile_rolls(void **state)
+TEST(hostile_rolls)
 {
     static alignas(8) unsigned char bytes[BYTES];
     static weft_promise connection[2000];
-    (void)state;
     crowd(connection, 2000);
     go_round();
     weft_stop();
@@ -474,11 +464,10 @@ static void hostile_rolls(void **state)
 
 /* Promises of long ago begin to wait for one another, within one packet: more than its list of such events has room for. Some have
  * ended by then, and make room. */
-static void many_waits_of_long_ago(void **state)
+TEST(many_waits_of_long_ago)
 {
     enum { COUNT = 30 };
     weft_promise who[COUNT], what[COUNT];
-    (void)state;
     for (unsigned i = 0; i < COUNT; i++) {
         who[i] = weft_create("task", NULL);
         what[i] = weft_create("answer", NULL);
@@ -501,20 +490,4 @@ static void many_waits_of_long_ago(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(all_are_accounted_for, start, end),
-        cmocka_unit_test_setup_teardown(endings_are_counted, start, end),
-        cmocka_unit_test_setup_teardown(who_matters_later, start, end),
-        cmocka_unit_test_setup_teardown(who_mattered_before, start, end),
-        cmocka_unit_test_setup_teardown(a_chain, start, end),
-        cmocka_unit_test_setup_teardown(sorts_share, start, end),
-        cmocka_unit_test_setup_teardown(large_numbers, start, end),
-        cmocka_unit_test_setup_teardown(many_waits_of_long_ago, start, end),
-        cmocka_unit_test_setup_teardown(a_copy, start, end),
-        cmocka_unit_test_setup_teardown(read_before_its_cell, start, end),
-        cmocka_unit_test_setup_teardown(hostile_rolls, start, end),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS_WITH(NULL, NULL, start, end)

@@ -3,8 +3,6 @@
  * writer is killed and however often the ring has wrapped. */
 #include <errno.h>
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -12,13 +10,12 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "allocations.h"
 #include "profile/build.h"
 #include "read/reader.h"
 #include "read/snapshot.h"
 #include "sample/file.h"
+#include "test.h"
 
 enum { RING = 256 << 10, PROCESSES = 5 };
 
@@ -202,9 +199,8 @@ ssize_t pwrite64(int fd, const void *bytes, size_t size, off64_t at)
 
 /* ---- The tests ---- */
 
-static void wraps_many_times(void **state)
+TEST(wraps_many_times)
 {
-    (void)state;
     enum { MANY = 60000 };
     int fd = new_file();
     struct weft_samples_file *f = begin(fd, RING);
@@ -242,9 +238,8 @@ static void look(int fd)
     most_bytes = size_of(fd) > most_bytes ? size_of(fd) : most_bytes;
 }
 
-static void killed_anywhere(void **state)
+TEST(killed_anywhere)
 {
-    (void)state;
     int fd = new_file();
     struct weft_samples_file *f = begin(fd, RING);
     now_put = now_flushed = looks = most_bytes = wrapped = 0;
@@ -267,9 +262,8 @@ static void killed_anywhere(void **state)
     close(fd);
 }
 
-static void losses_stay(void **state)
+TEST(losses_stay)
 {
-    (void)state;
     int fd = new_file();
     struct weft_samples_file *f = begin(fd, RING);
     assert_non_null(f);
@@ -291,9 +285,8 @@ static void losses_stay(void **state)
 }
 
 /* A process forks, the child runs another program, maps over it, ends, and its number is used again. */
-static void processes_begin_and_end(void **state)
+TEST(processes_begin_and_end)
 {
-    (void)state;
     int fd = new_file();
     struct weft_samples_file *f = begin(fd, RING);
     uint64_t now = 1000, last[4];
@@ -351,9 +344,8 @@ static void processes_begin_and_end(void **state)
 }
 
 /* A disk that is full before the ring has its size: the ring stays as large as it is. */
-static void a_full_disk(void **state)
+TEST(a_full_disk)
 {
-    (void)state;
     int fd = new_file();
     struct weft_samples_file *f = begin(fd, RING);
     assert_non_null(f);
@@ -377,9 +369,8 @@ static void a_full_disk(void **state)
     close(fd);
 }
 
-static void too_small(void **state)
+TEST(too_small)
 {
-    (void)state;
     int fd = new_file();
     assert_null(begin(fd, 60 << 10));
     struct weft_samples_file *f = begin(fd, WEFT_SAMPLES_RING_LEAST);
@@ -389,9 +380,8 @@ static void too_small(void **state)
 }
 
 /* A record as large as there is one, and a short run: the file is no larger than what it has. */
-static void large_and_short(void **state)
+TEST(large_and_short)
 {
-    (void)state;
     int fd = new_file();
     uint64_t address[170];
     char path[4096];
@@ -422,9 +412,8 @@ static void large_and_short(void **state)
 }
 
 /* The names of what was sampled last are there, and at least half of the samples. */
-static void symbols_are_bounded(void **state)
+TEST(symbols_are_bounded)
 {
-    (void)state;
     int fd = new_file();
     struct weft_samples_file *f = begin(fd, RING);
     assert_non_null(f);
@@ -456,9 +445,8 @@ static void symbols_are_bounded(void **state)
 }
 
 /* The copy is one of a ring, and of one that is appended to a trace. */
-static void is_copied(void **state)
+TEST(is_copied)
 {
-    (void)state;
     int fd = new_file(), trace = new_file(), copy = new_file();
     struct weft_samples_file *f = begin(fd, RING), *g = begin(trace, 0);
     struct weft_snapshot *s;
@@ -488,9 +476,8 @@ static void is_copied(void **state)
 }
 
 /* The last packets of a ring are appended to a trace, and then others that are numbered from there on. */
-static void is_appended_in_part(void **state)
+TEST(is_appended_in_part)
 {
-    (void)state;
     enum { ALL = 6000, SINCE = 1000 + ALL * 3 / 4 };
     int fd = new_file(), trace = new_file(), more = new_file();
     struct weft_samples_file *f = begin(fd, RING), *g = begin(trace, 0), *h = NULL;
@@ -523,9 +510,8 @@ static void is_appended_in_part(void **state)
     close(more);
 }
 
-static void out_of_memory(void **state)
+TEST(out_of_memory)
 {
-    (void)state;
     bool through = false;
     for (long n = 1; !through; n++) {
         int fd = new_file();
@@ -549,15 +535,4 @@ static void out_of_memory(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(wraps_many_times), cmocka_unit_test(killed_anywhere),
-        cmocka_unit_test(losses_stay),      cmocka_unit_test(processes_begin_and_end),
-        cmocka_unit_test(a_full_disk),      cmocka_unit_test(too_small),
-        cmocka_unit_test(large_and_short),  cmocka_unit_test(symbols_are_bounded),
-        cmocka_unit_test(is_copied),        cmocka_unit_test(is_appended_in_part),
-        cmocka_unit_test(out_of_memory),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

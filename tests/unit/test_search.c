@@ -76,9 +76,8 @@ static struct weft_model *some(void)
     return trace_model(&t);
 }
 
-static void queries(void **state)
+TEST(queries)
 {
-    (void)state;
     struct weft_model *m = some();
     struct weft_scene *s = scene_of(m);
     static const char *const cases[][2] = {
@@ -165,9 +164,8 @@ static void queries(void **state)
 }
 
 /* Words mean one text of a promise; only if there is none with all of them, several. */
-static void words_of_one_text(void **state)
+TEST(words_of_one_text)
 {
-    (void)state;
     const struct weft_event ev[] = {
         creates(0, LOOP, 1, TASK),
         label(1, 1, "ARP query"),
@@ -211,9 +209,8 @@ static void words_of_one_text(void **state)
 }
 
 /* What is wrong with a query, which is said at once, or what the trace has instead. */
-static void why_nothing_is_found(void **state)
+TEST(why_nothing_is_found)
 {
-    (void)state;
     static const struct {
         const char *query, *why;
         bool at_once;
@@ -262,9 +259,8 @@ static void why_nothing_is_found(void **state)
 }
 
 /* A pending promise lasts until the trace ends, also beyond its last sign of life; a bind from its first read on. */
-static void how_long(void **state)
+TEST(how_long)
 {
-    (void)state;
     const struct weft_event ev[] = {
         creates(0, LOOP, 1, TASK),
         creates(0, LOOP, 2, WAIT),
@@ -286,9 +282,8 @@ static void how_long(void **state)
     weft_model_free(m);
 }
 
-static void queries_are_bounded(void **state)
+TEST(queries_are_bounded)
 {
-    (void)state;
     struct weft_model *m = some();
     struct weft_scene *s = scene_of(m);
     char query[3 * WEFT_SEARCH_BYTES];
@@ -428,9 +423,8 @@ static void expect_spans(const struct weft_scene *s, const struct weft_search *q
     assert_int_equal(weft_search_count_spans(q, 5, 5), 0);
 }
 
-static void hits_in_order(void **state)
+TEST(hits_in_order)
 {
-    (void)state;
     static const char *const cases[] = {"five", "woken five", "type:bind", "id:777", ">1ns",
                                         "zzz",  "number 13",  "<1us 13",   ""};
     struct weft_model *m = many(9000);
@@ -460,9 +454,8 @@ static void hits_in_order(void **state)
 }
 
 /* Questions before the end have sensible answers. */
-static void half_way(void **state)
+TEST(half_way)
 {
-    (void)state;
     struct weft_model *m = many(5000);
     struct weft_scene *s = scene_of(m);
     struct weft_search *q;
@@ -488,9 +481,8 @@ static void half_way(void **state)
 }
 
 /* Texts longer than what is looked at in one go, with the word at any place. */
-static void long_texts(void **state)
+TEST(long_texts)
 {
-    (void)state;
     enum { SIZE = 20000 };
     char *text = malloc(SIZE + 1);
     assert_non_null(text);
@@ -513,9 +505,8 @@ static void long_texts(void **state)
     free(text);
 }
 
-static void nothing_to_search(void **state)
+TEST(nothing_to_search)
 {
-    (void)state;
     struct trace t = {.fd = -1};
     trace_begin(&t, 0);
     trace_add(&t, gc(10, 1));
@@ -566,9 +557,8 @@ static void expect_why(const struct weft_scene *s, const char *query, const char
     weft_search_free(q);
 }
 
-static void spans(void **state)
+TEST(spans)
 {
-    (void)state;
     static const char *const cases[][2] = {
         {"trace:" TRACE_A, "1 2 3"},
         {"trace:4BF92F3577B34DA6A3CE929D0E0E4736", "1 2 3"},
@@ -604,19 +594,4 @@ static void spans(void **state)
     weft_model_free(none);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(queries),
-        cmocka_unit_test(how_long),
-        cmocka_unit_test(words_of_one_text),
-        cmocka_unit_test(why_nothing_is_found),
-        cmocka_unit_test(queries_are_bounded),
-        cmocka_unit_test(hits_in_order),
-        cmocka_unit_test(half_way),
-        cmocka_unit_test(long_texts),
-        cmocka_unit_test(nothing_to_search),
-        cmocka_unit_test(spans),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -251,10 +251,9 @@ static uint64_t begin_fetch(uint64_t *main_task)
     return fetch;
 }
 
-static void test_swallowed(void **state)
+TEST(test_swallowed)
 {
     uint64_t task, fetch = begin_fetch(&task);
-    (void)state;
     fail_with(LOOP, fetch, "connection refused");
     go_on(task);
     const struct weft_finding *f =
@@ -267,10 +266,9 @@ static void test_swallowed(void **state)
     forget();
 }
 
-static void test_failure_is_seen(void **state)
+TEST(test_failure_is_seen)
 {
     enum { WAITED, WOKEN, READ, RAN, WAYS };
-    (void)state;
     for (int way = 0; way < WAYS; way++) {
         uint64_t task, fetch = begin_fetch(&task);
         if (way == WAITED || way == RAN)
@@ -289,9 +287,8 @@ static void test_failure_is_seen(void **state)
 }
 
 /* Of a failure that is handed on, the last one counts. */
-static void test_failure_handed_on(void **state)
+TEST(test_failure_handed_on)
 {
-    (void)state;
     for (int seen = 0; seen < 2; seen++) {
         uint64_t task, fetch = begin_fetch(&task);
         uint64_t part = make(fetch, PROMISE, "socket");
@@ -314,7 +311,7 @@ static void test_failure_handed_on(void **state)
 }
 
 /* Each lets somebody know of it, perhaps; unless the program's own runtime says that nobody does. */
-static void test_failure_possible(void **state)
+TEST(test_failure_possible)
 {
     enum {
         CANCELLED,
@@ -330,7 +327,6 @@ static void test_failure_possible(void **state)
         NO_READS,
         WAYS
     };
-    (void)state;
     for (int way = 0; way < WAYS; way++)
         for (int unhandled = way == CANCELLED ? 1 : 0; unhandled < 2; unhandled++) {
             const char *reason = way == CANCELLED ? "AbortError: no longer needed"
@@ -381,9 +377,8 @@ static void test_failure_possible(void **state)
 
 /* Whoever looked at a younger one later may have looked at the failure without an event, if others of the sort are there
  * at which nobody has looked either: the very first promise, for instance. */
-static void test_failure_passed_by(void **state)
+TEST(test_failure_passed_by)
 {
-    (void)state;
     for (int missed = 0; missed < 2; missed++) {
         begin();
         uint64_t early = make(LOOP, FETCH, "config"), task = make(LOOP, TASK_, "main");
@@ -408,10 +403,9 @@ static void test_failure_passed_by(void **state)
     }
 }
 
-static void test_failure_left(void **state)
+TEST(test_failure_left)
 {
     uint64_t task, fetch = begin_fetch(&task), timer = make(task, TIMER, "limit");
-    (void)state;
     wait_for(task, fetch);
     wait_for(task, timer);
     sleep_for(MS);
@@ -428,10 +422,9 @@ static void test_failure_left(void **state)
 
 /* In a program that ended by itself nobody comes to it any more; and nobody may come to it who does not wait for others. What has
  * no label is a part of another one only in traces of others, and what has one is not. */
-static void test_failure_all_the_same(void **state)
+TEST(test_failure_all_the_same)
 {
     enum { LATER, KILLED, NAMELESS, MIRAGE, WAYS };
-    (void)state;
     for (int way = 0; way < WAYS; way++) {
         uint64_t task, fetch = begin_fetch(&task);
         if (way == LATER)
@@ -451,9 +444,8 @@ static void test_failure_all_the_same(void **state)
 }
 
 /* While the recording was off, somebody may have looked. */
-static void test_failure_before_a_pause(void **state)
+TEST(test_failure_before_a_pause)
 {
-    (void)state;
     for (int after = 0; after < 2; after++) {
         uint64_t task, fetch = begin_fetch(&task);
         if (!after)
@@ -470,10 +462,9 @@ static void test_failure_before_a_pause(void **state)
     }
 }
 
-static void test_failure_strands(void **state)
+TEST(test_failure_strands)
 {
     uint64_t task, fetch = begin_fetch(&task);
-    (void)state;
     uint64_t value = make(fetch, PROMISE, "value");
     wait_for(task, value);
     fail_with(LOOP, fetch, NULL);
@@ -492,9 +483,8 @@ static void test_failure_strands(void **state)
 }
 
 /* What somebody waits for in vain was begun by it, through others: of 16 creators each is known. */
-static void test_failure_strands_far_away(void **state)
+TEST(test_failure_strands_far_away)
 {
-    (void)state;
     for (int between = 15; between <= 16; between++) {
         uint64_t task, fetch = begin_fetch(&task), last = fetch, first = last_id + 1;
         for (int i = 0; i < between; i++)
@@ -512,9 +502,8 @@ static void test_failure_strands_far_away(void **state)
 }
 
 /* The same fault again and again is one finding; what is not known for sure is said with less confidence. */
-static void test_failures_grouped(void **state)
+TEST(test_failures_grouped)
 {
-    (void)state;
     for (int discarded = 0; discarded < 2; discarded++) {
         uint64_t task, fetch = begin_fetch(&task);
         fail_with(LOOP, fetch, "disk full");
@@ -537,9 +526,8 @@ static void test_failures_grouped(void **state)
 }
 
 /* The parent of what has failed reports success, without having looked: at once, or in its next run. */
-static void test_parent_reports_success(void **state)
+TEST(test_parent_reports_success)
 {
-    (void)state;
     for (int way = 0; way < 4; way++) {
         bool waits = way < 2, same_run = way % 2;
         begin();
@@ -573,10 +561,9 @@ static void test_parent_reports_success(void **state)
 }
 
 /* A group that waits for all its parts, and is told of those that went well only. */
-static void test_failure_in_group(void **state)
+TEST(test_failure_in_group)
 {
     enum { ONLY_SUCCESSES, ALL, ANY, RAN_ONCE_MORE, WAYS, PARTS = 6, BAD = 2 };
-    (void)state;
     for (int way = 0; way < WAYS; way++) {
         uint64_t part[PARTS];
         begin();
@@ -609,10 +596,9 @@ static void test_failure_in_group(void **state)
 }
 
 /* Parts that are awaited one after the other: those that are there already are used without a word. */
-static void test_failure_come_to(void **state)
+TEST(test_failure_come_to)
 {
     uint64_t part[4];
-    (void)state;
     for (int unhandled = 0; unhandled < 2; unhandled++) {
         begin();
         uint64_t task = make(LOOP, TASK_, "check"), other = make(LOOP, TASK_, "other");
@@ -668,9 +654,8 @@ static void leave_timers(bool cancelled, bool background_)
     leave(TIMER, cancelled, background_, 0);
 }
 
-static void test_leak_of_ended(void **state)
+TEST(test_leak_of_ended)
 {
-    (void)state;
     leave_timers(false, false);
     const struct weft_finding *f = expect(
         analyse_find_leaks, WEFT_LIKELY, 3,
@@ -703,10 +688,9 @@ static void test_leak_of_ended(void **state)
 
 /* Ever more on their way: half of them come, and the younger ones are not older than those that came. Or somebody waits for
  * each of them. */
-static void test_leak_of_slow_ones(void **state)
+TEST(test_leak_of_slow_ones)
 {
     static uint64_t reply[200];
-    (void)state;
     for (int awaited = 0; awaited < 2; awaited++) {
         begin();
         uint64_t server = make(LOOP, TASK_, "server");
@@ -741,9 +725,8 @@ static void replies(int count, int every, enum kind kind, const char *name, int 
     }
 }
 
-static void test_leak_outlived(void **state)
+TEST(test_leak_outlived)
 {
-    (void)state;
     replies(200, 4, PROMISE, "reply %d", 0);
     expect(analyse_find_leaks, WEFT_LIKELY, 2, NULL);
     forget();
@@ -766,9 +749,8 @@ static void test_leak_outlived(void **state)
 }
 
 /* Those from before the recording was off may have ended then; the others are enough if they are many. */
-static void test_leak_and_a_pause(void **state)
+TEST(test_leak_and_a_pause)
 {
-    (void)state;
     for (unsigned part = 1; part <= 4; part++) {
         replies(100, 1, PROMISE, "reply %d", 0);
         facts_pause(&trace, part * 25 * MS, part == 4 ? 0 : part * 25 * MS + 1);
@@ -779,10 +761,9 @@ static void test_leak_and_a_pause(void **state)
     }
 }
 
-static void test_no_leak(void **state)
+TEST(test_no_leak)
 {
     enum { STEADY, BURST, POOL, WAITING, WAYS };
-    (void)state;
     for (int way = 0; way < WAYS; way++) {
         replies(way == STEADY  ? 300
                 : way == BURST ? 100
@@ -804,9 +785,8 @@ static void test_no_leak(void **state)
 
 /* 40 buffers come first, then the program goes on with those; or it ends, or is idle: that says nothing. */
 /* A promise that only its timer would have ended is forgotten with that. */
-static void test_leak_of_limits(void **state)
+TEST(test_leak_of_limits)
 {
-    (void)state;
     for (unsigned way = 0; way < 4; way++) {
         const bool cancelled = way & 1, other = way & 2;
         begin();
@@ -836,10 +816,9 @@ static void test_leak_of_limits(void **state)
     }
 }
 
-static void test_leak_or_pool(void **state)
+TEST(test_leak_or_pool)
 {
     enum { POOL, ENDS, IDLE, WAYS };
-    (void)state;
     for (int way = 0; way < WAYS; way++) {
         begin();
         uint64_t server = make(LOOP, TASK_, "server");
@@ -862,9 +841,8 @@ static void test_leak_or_pool(void **state)
 }
 
 /* Ever more that listen for what is meant to be pending for long. Where it is not, it is that which hangs. */
-static void test_leak_of_listeners(void **state)
+TEST(test_leak_of_listeners)
 {
-    (void)state;
     for (int marked = 0; marked < 2; marked++) {
         begin();
         uint64_t server = make(LOOP, TASK_, "server"), drained = make(LOOP, CONDITION_, "drained");
@@ -887,10 +865,9 @@ static void test_leak_of_listeners(void **state)
 
 /* Each request starts a watcher, which sleeps, by itself or in a call of its own. It is the watcher that is left, and not what it sleeps for;
  * unless somebody waits for it, or its request is still there, or it waits for what somebody else is to do. */
-static void test_leak_of_sleepers(void **state)
+TEST(test_leak_of_sleepers)
 {
     enum { LEFT, DIRECT, AWAITED, OWNED, WAITING, WAYS };
-    (void)state;
     for (int way = 0; way < WAYS; way++) {
         begin();
         uint64_t server = make(LOOP, TASK_, "server");
@@ -1034,9 +1011,8 @@ static uint64_t ask(struct serial o)
     return request;
 }
 
-static void test_serial(void **state)
+TEST(test_serial)
 {
-    (void)state;
     uint64_t reader = ask((struct serial){8, FETCH, "user %d", .ends = true});
     const struct weft_finding *f =
         expect(analyse_find_serial, WEFT_LIKELY, reader,
@@ -1050,9 +1026,8 @@ static void test_serial(void **state)
 }
 
 /* A few each time, but again and again. */
-static void test_serial_short(void **state)
+TEST(test_serial_short)
 {
-    (void)state;
     for (int count = 2; count <= 3; count++)
         for (int times = 9; times <= 10; times++) {
             uint64_t first = 0;
@@ -1082,9 +1057,8 @@ static void test_serial_short(void **state)
 }
 
 /* … to the same one: a worker that waits for news, and does something in between. */
-static void test_serial_worker(void **state)
+TEST(test_serial_worker)
 {
-    (void)state;
     begin();
     uint64_t worker = make(LOOP, TASK_, "worker");
     run(worker);
@@ -1103,10 +1077,9 @@ static void test_serial_worker(void **state)
 
 /* All have the same label, and nobody is seen who works for them: they may be pieces of one stream; not if two of them were on
  * their way at once before. */
-static void test_serial_alike(void **state)
+TEST(test_serial_alike)
 {
     static const char *const names[] = {"query", "key press", "op"};
-    (void)state;
     for (size_t i = 0; i < COUNT(names); i++)
         for (int elsewhere = 0; elsewhere < 2; elsewhere++) {
             uint64_t reader =
@@ -1117,11 +1090,10 @@ static void test_serial_alike(void **state)
 }
 
 /* What they are called does not matter, whatever it says. */
-static void test_serial_names(void **state)
+TEST(test_serial_names)
 {
     static const char *const names[] = {"fetch %d", "GET /orders?after=%d00", "page %d",
                                         "timer %d", "readChunk %d",           "get key %d"};
-    (void)state;
     for (size_t i = 0; i < COUNT(names); i++) {
         uint64_t reader = ask((struct serial){6, PROMISE, names[i], .ends = true});
         expect(analyse_find_serial, WEFT_LIKELY, reader, NULL);
@@ -1130,9 +1102,8 @@ static void test_serial_names(void **state)
 }
 
 /* Each of them puts something into a queue that somebody else reads. */
-static void test_serial_feeds(void **state)
+TEST(test_serial_feeds)
 {
-    (void)state;
     for (int others = 0; others < 2; others++) {
         begin();
         uint64_t reader = make(LOOP, TASK_, "reader"), request = make(LOOP, TASK_, "GET /page");
@@ -1157,7 +1128,7 @@ static void test_serial_feeds(void **state)
     }
 }
 
-static void test_serial_ordered(void **state)
+TEST(test_serial_ordered)
 {
     static const struct serial ordered[] = {
         {8, READ_, "chunk %d", .ends = true},
@@ -1174,7 +1145,6 @@ static void test_serial_ordered(void **state)
         {8, FETCH, "request %d", .ends = true, .part = true, .sent_off = true},
         {8, FETCH, "user %d", .ends = true, .room = true},
     };
-    (void)state;
     for (size_t i = 0; i < COUNT(ordered); i++) {
         uint64_t reader = ask(ordered[i]);
         expect(analyse_find_serial, WEFT_POSSIBLE, reader, NULL);
@@ -1211,7 +1181,7 @@ static void test_serial_ordered(void **state)
 
 /* What is waited for sleeps: a timer ends it that was made with it; or it waits for a timer, which counts if it is for a moment
  * only. */
-static void test_serial_sleeps(void **state)
+TEST(test_serial_sleeps)
 {
     static const struct {
         bool within, twice;   /* twice: it sleeps once more */
@@ -1222,7 +1192,6 @@ static void test_serial_sleeps(void **state)
               {true, false, 4 * MS, 0, WEFT_LIKELY},
               {true, true, 4 * MS, 0, WEFT_POSSIBLE},
               {true, false, 4 * MS, 2 * MS, WEFT_LIKELY}};
-    (void)state;
     for (size_t k = 0; k < COUNT(of); k++) {
         begin();
         uint64_t server = make(LOOP, TASK_, "server"), page = make(server, TASK_, "GET /page");
@@ -1262,9 +1231,8 @@ static void test_serial_sleeps(void **state)
 }
 
 /* What a loop that was blocked or spun explains is no finding. */
-static void test_serial_explained(void **state)
+TEST(test_serial_explained)
 {
-    (void)state;
     for (int whole = 0; whole < 2; whole++) {
         ask((struct serial){8, FETCH, "user %d", .ends = true});
         understand();
@@ -1288,16 +1256,15 @@ static void test_serial_explained(void **state)
     }
 }
 
-static void test_serial_possible(void **state)
+TEST(test_serial_possible)
 {
-    (void)state;
     uint64_t reader =
         ask((struct serial){8, FETCH, "user %d", .ends = false}); /* and so on for ever, perhaps */
     expect(analyse_find_serial, WEFT_POSSIBLE, reader, NULL);
     forget();
 }
 
-static void test_not_serial(void **state)
+TEST(test_not_serial)
 {
     static const struct serial healthy[] = {
         {8, FETCH, "user %d", .ends = true, .together = true},
@@ -1309,7 +1276,6 @@ static void test_not_serial(void **state)
         {8, FETCH, "user %d", .ends = true, .by = BY_TASK},
         {8, FETCH, "user %d", .ends = true, .background = true},
     };
-    (void)state;
     for (size_t i = 0; i < COUNT(healthy); i++) {
         ask(healthy[i]);
         expect_nothing(analyse_find_serial);
@@ -1403,9 +1369,8 @@ static void jobs_come(struct herd o)
     }
 }
 
-static void test_herd(void **state)
+TEST(test_herd)
 {
-    (void)state;
     jobs_come((struct herd){SIGNALLED, 12, 0, .silent = false});
     const struct weft_finding *f = expect(
         analyse_find_herds, WEFT_LIKELY, 1,
@@ -1432,7 +1397,7 @@ static void test_herd(void **state)
     forget();
 }
 
-static void test_herd_guards(void **state)
+TEST(test_herd_guards)
 {
     static const struct {
         struct herd o;
@@ -1449,7 +1414,6 @@ static void test_herd_guards(void **state)
         {{SIGNALLED, 12, 0, .timer = true}, WEFT_POSSIBLE},
         {{SIGNALLED, 12, 0, .empty = 6}, WEFT_POSSIBLE},
     };
-    (void)state;
     for (size_t i = 0; i < COUNT(of); i++) {
         jobs_come(of[i].o);
         expect(analyse_find_herds, of[i].confidence, 1, NULL);
@@ -1469,9 +1433,8 @@ static void test_herd_guards(void **state)
     forget();
 }
 
-static void test_no_herd(void **state)
+TEST(test_no_herd)
 {
-    (void)state;
     jobs_come((struct herd){SIGNALLED, 12, -1, .silent = false}); /* all are told the same */
     expect_nothing(analyse_find_herds);
     jobs_come((struct herd){RESOLVED, 12, -1, .silent = false});
@@ -1496,7 +1459,7 @@ static void test_no_herd(void **state)
 
 /* ---- The rest ---- */
 
-static void test_words(void **state)
+TEST(test_words)
 {
     static const struct {
         const char *text;
@@ -1512,7 +1475,6 @@ static void test_words(void **state)
                                         "timer: Wait",     "timer: a,b",
                                         "timer: \x01",     ":",
                                         "timer: \xc3\xa4", "timer:abcdefghijklmnopqrstuvwxy"};
-    (void)state;
     for (size_t i = 0; i < COUNT(wrong); i++)
         assert_non_null(weft_words_add(&words, wrong[i]));
     assert_null(weft_words_add(&words, "# timer: text"));
@@ -1538,11 +1500,10 @@ static void test_words(void **state)
 }
 
 /* What is found of labels with words that the user has listed is only possible; of other traces it is not lowered. */
-static void test_words_of_the_user(void **state)
+TEST(test_words_of_the_user)
 {
     static const char *const lines[] = {"may-last: reply", "in-order: user", "for-all: job",
                                         "meant-to-fail: refused"};
-    (void)state;
     for (int listed = 0; listed < 2; listed++) {
         const enum weft_confidence wanted = listed ? WEFT_POSSIBLE : WEFT_LIKELY;
         for (size_t i = 0; i < COUNT(lines) && listed; i++)
@@ -1572,10 +1533,9 @@ static search *const all[] = {analyse_find_failures, analyse_find_leaks, analyse
                               analyse_find_herds};
 
 /* Many waiters on one promise, circles and times that run backwards: nothing but that it ends. */
-static void test_hostile(void **state)
+TEST(test_hostile)
 {
     enum { MANY_ = 20000 };
-    (void)state;
     begin();
     uint64_t root = make(LOOP, PROMISE, "root");
     for (int i = 0; i < MANY_; i++) {
@@ -1596,9 +1556,8 @@ static void test_hostile(void **state)
     forget();
 }
 
-static void test_no_memory(void **state)
+TEST(test_no_memory)
 {
-    (void)state;
     for (int which = 0; which < 4; which++) {
         uint64_t task, fetch;
         if (which == 0) {
@@ -1635,50 +1594,4 @@ static int each_rule_is_needed(void **state)
     return rules_noticed(SEARCHED);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_swallowed),
-        cmocka_unit_test(test_failure_is_seen),
-        cmocka_unit_test(test_failure_handed_on),
-        cmocka_unit_test(test_failure_possible),
-        cmocka_unit_test(test_failure_passed_by),
-        cmocka_unit_test(test_failure_left),
-        cmocka_unit_test(test_failure_all_the_same),
-        cmocka_unit_test(test_failure_before_a_pause),
-        cmocka_unit_test(test_failure_strands),
-        cmocka_unit_test(test_failure_strands_far_away),
-        cmocka_unit_test(test_failures_grouped),
-        cmocka_unit_test(test_parent_reports_success),
-        cmocka_unit_test(test_failure_in_group),
-        cmocka_unit_test(test_failure_come_to),
-        cmocka_unit_test(test_leak_of_ended),
-        cmocka_unit_test(test_leak_of_slow_ones),
-        cmocka_unit_test(test_leak_outlived),
-        cmocka_unit_test(test_leak_and_a_pause),
-        cmocka_unit_test(test_no_leak),
-        cmocka_unit_test(test_leak_of_limits),
-        cmocka_unit_test(test_leak_or_pool),
-        cmocka_unit_test(test_leak_of_listeners),
-        cmocka_unit_test(test_leak_of_sleepers),
-        cmocka_unit_test(test_serial),
-        cmocka_unit_test(test_serial_short),
-        cmocka_unit_test(test_serial_worker),
-        cmocka_unit_test(test_serial_alike),
-        cmocka_unit_test(test_serial_names),
-        cmocka_unit_test(test_serial_ordered),
-        cmocka_unit_test(test_serial_feeds),
-        cmocka_unit_test(test_serial_sleeps),
-        cmocka_unit_test(test_serial_explained),
-        cmocka_unit_test(test_serial_possible),
-        cmocka_unit_test(test_not_serial),
-        cmocka_unit_test(test_herd),
-        cmocka_unit_test(test_herd_guards),
-        cmocka_unit_test(test_no_herd),
-        cmocka_unit_test(test_words),
-        cmocka_unit_test(test_words_of_the_user),
-        cmocka_unit_test(test_hostile),
-        cmocka_unit_test(test_no_memory),
-    };
-    return cmocka_run_group_tests(tests, NULL, each_rule_is_needed);
-}
+RUN_TESTS(NULL, each_rule_is_needed)

@@ -20,9 +20,8 @@ static const char *say(const char *template, const struct analyse_slot *slots, s
     return said;
 }
 
-static void slots_are_filled(void **state)
+TEST(slots_are_filled)
 {
-    (void)state;
     assert_string_equal(SAID("{a} of {b}: {c}", AMOUNT(a, 1204), NUMBER(b, 1204), TEXT(c, "x")),
                         "1,204 of 1204: x");
     assert_string_equal(SAID("for {a} at {b}", LENGTH(a, 8210000), TIME(b, 39912000)),
@@ -32,9 +31,8 @@ static void slots_are_filled(void **state)
     assert_string_equal(SAID("100 % of %s", TEXT(unused, "")), "100 % of %s");
 }
 
-static void a_part_is_left_out_if_it_has_nothing_to_say(void **state)
+TEST(a_part_is_left_out_if_it_has_nothing_to_say)
 {
-    (void)state;
     assert_string_equal(SAID("a[, {n} more].", AMOUNT(n, 0)), "a.");
     assert_string_equal(SAID("a[, {n} more].", AMOUNT(n, 2)), "a, 2 more.");
     assert_string_equal(SAID("a[ for {n}].", LENGTH(n, 0)), "a.");
@@ -46,18 +44,16 @@ static void a_part_is_left_out_if_it_has_nothing_to_say(void **state)
     assert_string_equal(SAID("a[ {n} {m}] b[ {m}]", AMOUNT(n, 0), AMOUNT(m, 3)), "a b 3");
 }
 
-static void a_phrase_has_the_slots_of_its_sentence(void **state)
+TEST(a_phrase_has_the_slots_of_its_sentence)
 {
-    (void)state;
     assert_string_equal(
         SAID("({share})", PHRASE(share, SAY_SHARE_SOME), AMOUNT(some, 2), AMOUNT(all, 5)),
         "(2 of 5)");
     assert_string_equal(SAID("a[ ({share})]", PHRASE(share, SAY_NOTHING)), "a");
 }
 
-static void sentences_are_set_apart(void **state)
+TEST(sentences_are_set_apart)
 {
-    (void)state;
     struct analyse_text t = {0};
     analyse_put(&t, NULL, NULL, SAY_NO_COUNTERPARTS);
     analyse_put(&t, NULL, NULL, SAY_THE_END);
@@ -67,13 +63,4 @@ static void sentences_are_set_apart(void **state)
     analyse_text_fini(&t);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(slots_are_filled),
-        cmocka_unit_test(a_part_is_left_out_if_it_has_nothing_to_say),
-        cmocka_unit_test(a_phrase_has_the_slots_of_its_sentence),
-        cmocka_unit_test(sentences_are_set_apart),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

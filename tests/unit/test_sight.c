@@ -144,10 +144,9 @@ static const struct other others[] = {
 };
 /* clang-format on */
 
-static void what_is_seen_of_a_clock(void **state)
+TEST(what_is_seen_of_a_clock)
 {
     unsigned wrong = 0;
-    (void)state;
     for (unsigned i = 0; i < sizeof others / sizeof *others; i++) {
         const struct other *o = &others[i];
         struct memory memory = {.bytes = ring,
@@ -179,8 +178,4 @@ static void what_is_seen_of_a_clock(void **state)
     assert_int_equal(wrong, 0);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(what_is_seen_of_a_clock)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -140,10 +140,9 @@ static void expect(const char *wanted)
 /* ---- One cause ---- */
 
 /* Requests need a lock for a moment; an import holds it for 90 ms, so that three wait. */
-static void lock(void **state)
+TEST(lock)
 {
     uint64_t r[3];
-    (void)state;
     begin();
     uint64_t l = make(LOOP, LOCK_, "db lock"), import = make(LOOP, TASK_, "import");
     for (unsigned i = 0; i < 30; i++) {
@@ -183,9 +182,8 @@ static void lock(void **state)
 }
 
 /* Most find it in memory; some ask somebody who takes 50 ms. Nothing is marked. */
-static void dependency(void **state)
+TEST(dependency)
 {
-    (void)state;
     begin();
     for (unsigned i = 0; i < 300; i++) {
         uint64_t r = request(i, false);
@@ -198,10 +196,9 @@ static void dependency(void **state)
 }
 
 /* Three that wait for a moment only, while something else runs for long. */
-static void blocked_loop(void **state)
+TEST(blocked_loop)
 {
     uint64_t r[3], p[3];
-    (void)state;
     begin();
     for (unsigned i = 0; i < 20; i++) {
         uint64_t quick = request(i, true);
@@ -229,9 +226,8 @@ static void blocked_loop(void **state)
 }
 
 /* All of them do much. */
-static void running(void **state)
+TEST(running)
 {
-    (void)state;
     begin();
     for (unsigned i = 0; i < 5; i++) {
         uint64_t r = request(i, true);
@@ -242,9 +238,8 @@ static void running(void **state)
 }
 
 /* All of them take long, and what they wait for takes as long: it is told once. */
-static void all_alike(void **state)
+TEST(all_alike)
 {
-    (void)state;
     begin();
     for (unsigned i = 0; i < 40; i++) {
         uint64_t r = request(i, false);
@@ -256,9 +251,8 @@ static void all_alike(void **state)
 }
 
 /* Those that are marked come first, whatever the others took; then those that took longer together. */
-static void order(void **state)
+TEST(order)
 {
-    (void)state;
     begin();
     for (unsigned i = 0; i < 30; i++) {
         uint64_t r = request_to("LIST", i, false);
@@ -281,9 +275,8 @@ static void order(void **state)
 
 /* ---- Nothing ---- */
 
-static void healthy(void **state)
+TEST(healthy)
 {
-    (void)state;
     begin();
     for (unsigned i = 0; i < 100; i++) {
         uint64_t r = request(i, true);
@@ -294,9 +287,8 @@ static void healthy(void **state)
 }
 
 /* A third of the time each. */
-static void no_main_cause(void **state)
+TEST(no_main_cause)
 {
-    (void)state;
     begin();
     for (unsigned i = 0; i < 30; i++) {
         uint64_t r = request(i, true);
@@ -309,9 +301,8 @@ static void no_main_cause(void **state)
 }
 
 /* One of a sort, or too few that nobody has marked; and what is meant to last. */
-static void no_sort(void **state)
+TEST(no_sort)
 {
-    (void)state;
     begin();
     uint64_t all = make(LOOP, TASK_, "main");
     put(should_resolve(0, all));
@@ -331,14 +322,4 @@ static void no_sort(void **state)
     expect("");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lock),          cmocka_unit_test(dependency),
-        cmocka_unit_test(blocked_loop),  cmocka_unit_test(running),
-        cmocka_unit_test(all_alike),     cmocka_unit_test(healthy),
-        cmocka_unit_test(no_main_cause), cmocka_unit_test(no_sort),
-        cmocka_unit_test(order),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -224,9 +224,8 @@ static void is_created_once(const struct seen *s)
 }
 
 /* The promise gets a cell, then the packet with its creation is overwritten. */
-static void promotion(void **state)
+TEST(promotion)
 {
-    (void)state;
     ways = 0;
     try_all((const struct version[]){{0}, {.cell = true}, {.cell = true, .overwritten = true}},
             is_created_once);
@@ -244,9 +243,8 @@ static void is_counted(const struct seen *s)
     ways |= 1u << s->overwritten;
 }
 
-static void overwritten_often(void **state)
+TEST(overwritten_often)
 {
-    (void)state;
     ways = 0;
     try_all((const struct version[]){{0},
                                      {.cell = true},
@@ -256,9 +254,8 @@ static void overwritten_often(void **state)
 }
 
 /* It goes from the roll to a cell. */
-static void from_roll(void **state)
+TEST(from_roll)
 {
-    (void)state;
     ways = 0;
     try_all((const struct version[]){{.own = true, .on_roll = true},
                                      {.own = true, .on_roll = true, .cell = true},
@@ -274,9 +271,8 @@ static void is_not_ended(const struct seen *s)
     ways |= s->promoted ? 2 : 1;
 }
 
-static void to_roll(void **state)
+TEST(to_roll)
 {
-    (void)state;
     struct version v = {.own = true, .cell = true, .overwritten = true}, both = v, on_roll = v;
     both.on_roll = on_roll.on_roll = true;
     on_roll.cell = false;
@@ -293,9 +289,8 @@ static void is_not_guessed(const struct seen *s)
 }
 
 /* It is fulfilled, and then the byte says so. */
-static void ended_byte(void **state)
+TEST(ended_byte)
 {
-    (void)state;
     ways = 0;
     try_all((const struct version[]){{0}, {.resolved = true}, {.resolved = true, .ended = true}},
             is_not_guessed);
@@ -303,9 +298,8 @@ static void ended_byte(void **state)
 }
 
 /* … or the cell. */
-static void marked_cell(void **state)
+TEST(marked_cell)
 {
-    (void)state;
     struct version v = {.cell = true, .overwritten = true}, fulfilled = v, marked = v;
     fulfilled.resolved = marked.resolved = marked.marked = true;
     ways = 0;
@@ -336,9 +330,8 @@ static struct trace copy_of(struct trace *t)
 }
 
 /* What was overwritten is in the facts, no place has it any more. */
-static void counts(void **state)
+TEST(counts)
 {
-    (void)state;
     struct trace t = make((struct version){.cell = true, .overwritten = true, .resolved = true});
     struct trace copy = copy_of(&t);
     struct weft_facts_header f;
@@ -372,9 +365,8 @@ static const unsigned char *first_events(const struct trace *copy)
 }
 
 /* Which promises of a packet have ended, each of them. */
-static void ended_bytes(void **state)
+TEST(ended_bytes)
 {
-    (void)state;
     static const char ended[] = "0110001";
     struct trace t = {.fd = -1};
     live_facts(&t);
@@ -419,9 +411,8 @@ static struct trace with_cells(bool there)
 
 /* Cells may be newer than the moment: then they are not in the copy, nor are such notes. But a promise whose creation is
  * undated was there before. */
-static void newer_cells(void **state)
+TEST(newer_cells)
 {
-    (void)state;
     struct trace t[2] = {with_cells(false), with_cells(true)};
     unsigned seen = 0;
     change_to[0] = change_to[1] = &t[1];
@@ -450,14 +441,4 @@ static void newer_cells(void **state)
     trace_fini(&t[1]);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(promotion),   cmocka_unit_test(overwritten_often),
-        cmocka_unit_test(ended_byte),  cmocka_unit_test(marked_cell),
-        cmocka_unit_test(newer_cells), cmocka_unit_test(counts),
-        cmocka_unit_test(from_roll),   cmocka_unit_test(to_roll),
-        cmocka_unit_test(ended_bytes),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

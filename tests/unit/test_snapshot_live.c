@@ -195,9 +195,8 @@ static void begin(unsigned processors, size_t bytes)
     }
 }
 
-static void while_it_records(void **state)
+TEST(while_it_records)
 {
-    (void)state;
     static const unsigned speeds[] = {0, 1, 3, 20, 150};
     unsigned copies = 0;
     for (unsigned processors = 1; processors <= CPUS; processors++)
@@ -213,9 +212,8 @@ static void while_it_records(void **state)
 }
 
 /* The copying is interrupted once, at any reading, while the ring comes round. */
-static void while_it_is_lapped(void **state)
+TEST(while_it_is_lapped)
 {
-    (void)state;
     const size_t bytes = 256 << 10;
     for (unsigned processors = 1; processors <= CPUS; processors++) {
         begin(processors, bytes);
@@ -234,9 +232,8 @@ static void while_it_is_lapped(void **state)
 
 /* A call that had taken its time before the moment goes on at any reading, and stores its text and its event; and then
  * the ring comes round, so that the event is with those of pending promises. */
-static void while_it_labels(void **state)
+TEST(while_it_labels)
 {
-    (void)state;
     const size_t bytes = 256 << 10;
     unsigned labels = 0;
     begin(2, bytes);
@@ -261,9 +258,8 @@ static void while_it_labels(void **state)
 }
 
 /* Counted are also those that were lost while it was copied. */
-static void while_texts_are_lost(void **state)
+TEST(while_texts_are_lost)
 {
-    (void)state;
     begin(1, MEMORY);
     stalled_calls = 0;
     texts_are_lost = true;
@@ -273,13 +269,4 @@ static void while_texts_are_lost(void **state)
     weft_stop();
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(while_it_records),
-        cmocka_unit_test(while_it_is_lapped),
-        cmocka_unit_test(while_it_labels),
-        cmocka_unit_test(while_texts_are_lost),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -110,9 +110,8 @@ static struct weft_facts_header copied_facts(struct trace *t, enum weft_writer w
     return facts;
 }
 
-static void alive_and_dead(void **state)
+TEST(alive_and_dead)
 {
-    (void)state;
     static const struct case_of cases[] = {
         {WEFT_WRITER_ALIVE, WEFT_TRACE_RECORDING, WEFT_TRACE_SAVED, true, WEFT_ENDED_SAVED},
         {WEFT_WRITER_ALIVE, WEFT_TRACE_STOPPED, WEFT_TRACE_STOPPED, false, WEFT_ENDED_STOPPED},
@@ -175,9 +174,8 @@ static struct weft_facts_header this_process(void)
 }
 
 /* A guest may say that it is a process of this machine. */
-static void claims_to_be_a_process_here(void **state)
+TEST(claims_to_be_a_process_here)
 {
-    (void)state;
     struct weft_input out;
     struct trace t = guest(this_process(), (struct weft_events_header){.stream = 0});
     struct weft_facts_header facts = copied_facts(&t, WEFT_WRITER_PROCESS, true, &out);
@@ -209,9 +207,8 @@ struct until_case {
         ticks, mono_ns, REAL_NS                                                                    \
     }
 
-static void until(void **state)
+TEST(until)
 {
-    (void)state;
     static const struct until_case cases[] = {
         /* Nothing for a minute after the pair, and a second after the last event. */
         {WEFT_CLOCK_MONOTONIC, 1, SECOND, PAIR(500, 500), 59 * SECOND, REAL_NS + 60 * SECOND,
@@ -252,9 +249,8 @@ static void until(void **state)
 }
 
 /* … stands in the copy, for a guest that hangs, and readers say it. */
-static void hangs(void **state)
+TEST(hangs)
 {
-    (void)state;
     static const uint32_t clocks[] = {WEFT_CLOCK_CALLER, WEFT_CLOCK_MONOTONIC};
     for (size_t i = 0; i < COUNT(clocks); i++) {
         struct weft_input out;
@@ -284,9 +280,8 @@ static void hangs(void **state)
 
 /* ---- Inputs ---- */
 
-static void closed_inputs(void **state)
+TEST(closed_inputs)
 {
-    (void)state;
     unsigned char bytes[10] = "123456789", to[20];
     struct memory m = {.bytes = bytes, .size = 9}, *place = &m;
     struct weft_input in = memory_input(&place, WEFT_WRITER_ALIVE);
@@ -314,9 +309,8 @@ static void change_class(struct memory *m)
 
 /* What had ended in a packet of events are bits, many in a word; in one of pending promises, words. A packet that was one
  * and is the other is not taken for it. */
-static void another_class(void **state)
+TEST(another_class)
 {
-    (void)state;
     static uint64_t ids[CELLS];
     static struct weft_pending_cell cells[CELLS];
     static unsigned char header[sizeof(struct weft_events_header) + ENDED];
@@ -480,9 +474,8 @@ static size_t lie(const void *memory, void *buffer, size_t size, uint64_t offset
     return size;
 }
 
-static void every_reading_lies(void **state)
+TEST(every_reading_lies)
 {
-    (void)state;
     struct trace weft = full_trace(), mirage = {.fd = -1};
     for (unsigned i = 0; i < 8; i++) {
         trace_begin(&mirage, i + (i < 3 ? 8 : 0));
@@ -529,9 +522,8 @@ static void every_reading_lies(void **state)
 }
 
 /* Memory full of the smallest packets, or of what looks like one. */
-static void packets_everywhere(void **state)
+TEST(packets_everywhere)
 {
-    (void)state;
     const size_t size = 32 << 20;
     unsigned char *bytes = malloc(size);
     static const unsigned steps[] = {24, 48, 160, 1024, 4096};
@@ -581,9 +573,8 @@ static void packets_everywhere(void **state)
 
 /* A packet as large as all of it, with two tables in the same place: no more is allocated than that is worth, and the
  * copy is no larger. */
-static void one_large_packet(void **state)
+TEST(one_large_packet)
 {
-    (void)state;
     static const size_t sizes[] = {32 << 10, 64 << 20};
     for (unsigned n = 0; n < 2 * (WEFT_PACKET_SAMPLES - WEFT_PACKET_EVENTS + 1); n++) {
         const unsigned class = WEFT_PACKET_EVENTS + n / 2;
@@ -617,18 +608,4 @@ static void one_large_packet(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(alive_and_dead),
-        cmocka_unit_test(claims_to_be_a_process_here),
-        cmocka_unit_test(until),
-        cmocka_unit_test(hangs),
-        cmocka_unit_test(closed_inputs),
-        cmocka_unit_test(every_reading_lies),
-        cmocka_unit_test(another_class),
-        cmocka_unit_test(packets_everywhere),
-        cmocka_unit_test(one_large_packet),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

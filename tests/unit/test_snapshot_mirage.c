@@ -202,9 +202,8 @@ static void copy_once(struct writer *w, unsigned steps, struct result *result)
 
 /* From every state in which the writer may stand, at every speed. (In a ring of one packet nobody can tell what is
  * left of the events before.) */
-static void at_every_speed(void **state)
+TEST(at_every_speed)
 {
-    (void)state;
     static const unsigned speeds[] = {0, 1, 2, 3, 5, 11, 40, 170, 700};
     struct result result = {.copies = 0};
     for (size_t packets = 2; packets <= 6; packets++)
@@ -227,9 +226,8 @@ static void at_every_speed(void **state)
 }
 
 /* At a speed that changes. */
-static void at_any_speed(void **state)
+TEST(at_any_speed)
 {
-    (void)state;
     struct result result = {.copies = 0};
     for (seed = 1; result.copies < 6000;) {
         struct writer w;
@@ -248,9 +246,8 @@ static void at_any_speed(void **state)
 }
 
 /* Slowly, only the oldest packet can be lost, if it is overwritten before it is copied. */
-static void slowly(void **state)
+TEST(slowly)
 {
-    (void)state;
     struct result result = {.copies = 0};
     struct writer w;
     writer_init(&w, 4, 64 << 10, 0);
@@ -314,9 +311,8 @@ static void some_packets(struct trace *t, unsigned count)
     }
 }
 
-static void byte_for_byte(void **state)
+TEST(byte_for_byte)
 {
-    (void)state;
     static const unsigned counts[] = {1, 2, 4, 60};
     for (size_t i = 0; i < COUNT(counts); i++) {
         struct trace t = {.fd = -1};
@@ -330,9 +326,8 @@ static void byte_for_byte(void **state)
 }
 
 /* Whatever its headers say. */
-static void damaged(void **state)
+TEST(damaged)
 {
-    (void)state;
     seed = 5;
     for (unsigned round = 0; round < 500; round++) {
         struct trace t = {.fd = -1};
@@ -346,9 +341,8 @@ static void damaged(void **state)
     }
 }
 
-static void more_packets_than_bytes_allow(void **state)
+TEST(more_packets_than_bytes_allow)
 {
-    (void)state;
     struct weft_snapshot *s;
     struct weft_error err = {.code = 0};
     struct trace t = {.fd = -1};
@@ -364,9 +358,8 @@ static void more_packets_than_bytes_allow(void **state)
 
 /* ---- */
 
-static void is_live_if_somebody_says_so(void **state)
+TEST(is_live_if_somebody_says_so)
 {
-    (void)state;
     struct weft_input out;
     struct weft_error err;
     struct result result = {.copies = 0};
@@ -386,16 +379,4 @@ static void is_live_if_somebody_says_so(void **state)
     free(w.m.bytes);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(at_every_speed),
-        cmocka_unit_test(at_any_speed),
-        cmocka_unit_test(slowly),
-        cmocka_unit_test(byte_for_byte),
-        cmocka_unit_test(damaged),
-        cmocka_unit_test(more_packets_than_bytes_allow),
-        cmocka_unit_test(is_live_if_somebody_says_so),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

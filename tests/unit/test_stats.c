@@ -50,9 +50,8 @@ static const struct weft_stats_row *row(const struct weft_model *m, const struct
 
 /* ---- Counts and latencies ---- */
 
-static void percentiles(void **state)
+TEST(percentiles)
 {
-    (void)state;
     struct trace t = {.fd = -1};
     trace_begin(&t, 0);
     for (uint64_t i = 1; i <= 10; i++) /* they take 900, 800 … 0 */
@@ -106,10 +105,9 @@ static int by_value(const void *a, const void *b)
     return *x < *y ? -1 : *x > *y;
 }
 
-static void many_latencies(void **state)
+TEST(many_latencies)
 {
     enum { N = 7001 };
-    (void)state;
     static int64_t expected[N];
     struct trace t = {.fd = -1};
     uint64_t random = 1;
@@ -137,9 +135,8 @@ static void many_latencies(void **state)
 }
 
 /* What became another one takes until that is resolved. */
-static void became(void **state)
+TEST(became)
 {
-    (void)state;
     struct weft_model *m =
         MODEL(creates(0, LOOP, 1, TASK), label(0, 1, "a"), creates(10, LOOP, 2, WAIT),
               label(10, 2, "b"), becomes(20, 1, 2), creates(30, LOOP, 3, TASK), label(30, 3, "c"),
@@ -158,9 +155,8 @@ static void became(void **state)
 }
 
 /* By creator: there is no row for whoever has created nothing. */
-static void creators(void **state)
+TEST(creators)
 {
-    (void)state;
     struct weft_model *m =
         MODEL(creates(0, LOOP, 1, TASK), label(0, 1, "a"), creates(10, 1, 2, TASK),
               label(10, 2, "b"), creates(10, 1, 3, TASK), label(10, 3, "c"), fulfills(100, 1, 2));
@@ -175,9 +171,8 @@ static void creators(void **state)
 }
 
 /* A bind begins with its first read, but for raw. */
-static void simplified(void **state)
+TEST(simplified)
 {
-    (void)state;
     struct weft_model *m =
         MODEL(creates(0, LOOP, 1, WAIT), creates(0, LOOP, 2, BIND), label(70, 2, "then"),
               fulfills(60, LOOP, 1), reads(60, 2, 1), label(70, 2, "then"), fulfills(100, 2, 2));
@@ -203,9 +198,8 @@ static void simplified(void **state)
     done(m, h, &s);
 }
 
-static void backwards(void **state)
+TEST(backwards)
 {
-    (void)state;
     struct weft_model *m =
         MODEL(creates(100, LOOP, 9, TASK), creates(1000, LOOP, 1, TASK), label(1000, 1, "a"),
               try_read(1200, 1, 2), fulfills(900, LOOP, 2), reads(800, 1, 2), fulfills(500, 1, 1));
@@ -220,9 +214,8 @@ static void backwards(void **state)
     done(m, h, &s);
 }
 
-static void nothing(void **state)
+TEST(nothing)
 {
-    (void)state;
     struct weft_model *m = MODEL(switches(0, LOOP));
     struct weft_history *h;
     struct weft_stats s;
@@ -255,9 +248,8 @@ static struct weft_model *labelled(unsigned count)
     return trace_model(&t);
 }
 
-static void kinds(void **state)
+TEST(kinds)
 {
-    (void)state;
     struct weft_model *m = labelled(199);
     struct weft_history *h;
     struct weft_stats s;
@@ -305,9 +297,8 @@ static void kinds(void **state)
         assert_int_equal((r)->running_ns, running);                                                \
     } while (0)
 
-static void one_wait(void **state)
+TEST(one_wait)
 {
-    (void)state;
     struct weft_model *m = MODEL(
         creates(0, LOOP, 1, TASK), label(0, 1, "a"), creates(0, LOOP, 2, WAIT), switches(5, 1),
         try_read(10, 1, 2), switches(15, LOOP), switches(45, 3), fulfills(50, 3, 2), gc(65, 5),
@@ -324,9 +315,8 @@ static void one_wait(void **state)
 }
 
 /* All of several: ready when the last one is there. */
-static void join(void **state)
+TEST(join)
 {
-    (void)state;
     struct weft_model *m =
         MODEL(creates(0, LOOP, 2, WAIT), creates(0, LOOP, 3, WAIT), creates(0, LOOP, 1, TASK),
               label(0, 1, "all"), try_read(0, 1, 2), try_read(0, 1, 3), switches(40, 9),
@@ -340,9 +330,8 @@ static void join(void **state)
 }
 
 /* One of several: ready when the first one is there, though the other is pending. */
-static void race(void **state)
+TEST(race)
 {
-    (void)state;
     struct weft_model *m =
         MODEL(creates(0, LOOP, 2, WAIT), creates(0, LOOP, 3, WAIT), creates(0, LOOP, 1, TASK),
               label(0, 1, "any"), try_read(0, 1, 2), try_read(0, 1, 3), switches(40, 9),
@@ -355,9 +344,8 @@ static void race(void **state)
 }
 
 /* Created, and run for the first time: ready in between, unless the loop slept. */
-static void first_run(void **state)
+TEST(first_run)
 {
-    (void)state;
     struct weft_model *m =
         MODEL(creates(0, LOOP, 9, TASK), switches(0, 9), creates(10, 9, 1, TASK),
               label(10, 1, "now"), creates(10, 9, 2, TASK), label(10, 2, "later"), switches(30, 1),
@@ -372,9 +360,8 @@ static void first_run(void **state)
 }
 
 /* Many stand ready at the same time; those that are gone at a moment do not count beside those that come. */
-static void depth(void **state)
+TEST(depth)
 {
-    (void)state;
     struct trace t = {.fd = -1};
     trace_begin(&t, 0);
     trace_add(&t, creates(0, LOOP, 100, TASK));
@@ -397,9 +384,8 @@ static void depth(void **state)
 
 /* ---- Loops ---- */
 
-static void loop(void **state)
+TEST(loop)
 {
-    (void)state;
     struct weft_model *m = MODEL(
         creates(0, LOOP, 1, TASK), creates(0, LOOP, 2, TASK), switches(10, 1), switches(40, LOOP),
         switches(50, 2), switches(60, 1), gc(80, 4), switches(90, LOOP), switches(100, LOOP));
@@ -463,9 +449,8 @@ static struct weft_event notified(uint64_t t, uint64_t a, uint64_t b)
 }
 
 /* A loop that is suspended, a worker, and a condition: ready since the last notification. */
-static void two_streams(void **state)
+TEST(two_streams)
 {
-    (void)state;
     const struct event_on step[] = {
         {creates(0, LOOP, 1, 0), 0}, {label(0, 1, "waiter"), 0},
         {creates(0, LOOP, 2, 0), 0}, {label(0, 2, "worker"), 0},
@@ -497,9 +482,8 @@ static void two_streams(void **state)
 
 /* ---- No memory ---- */
 
-static void out_of_memory(void **state)
+TEST(out_of_memory)
 {
-    (void)state;
     struct weft_model *m = labelled(300);
     struct weft_history *h;
     struct weft_stats s;
@@ -532,9 +516,8 @@ static bool stop(void *data, double share)
     return (*left)-- > 0;
 }
 
-static void canceled(void **state)
+TEST(canceled)
 {
-    (void)state;
     struct weft_model *m = labelled(10);
     struct weft_history *h;
     struct weft_stats s;
@@ -548,18 +531,4 @@ static void canceled(void **state)
     weft_model_free(m);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(percentiles), cmocka_unit_test(many_latencies),
-        cmocka_unit_test(became),      cmocka_unit_test(simplified),
-        cmocka_unit_test(creators),    cmocka_unit_test(backwards),
-        cmocka_unit_test(nothing),     cmocka_unit_test(kinds),
-        cmocka_unit_test(one_wait),    cmocka_unit_test(join),
-        cmocka_unit_test(race),        cmocka_unit_test(first_run),
-        cmocka_unit_test(depth),       cmocka_unit_test(loop),
-        cmocka_unit_test(two_streams), cmocka_unit_test(out_of_memory),
-        cmocka_unit_test(canceled),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

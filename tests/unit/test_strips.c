@@ -125,9 +125,8 @@ static struct view_on_core naive(const struct weft_scene *s, uint32_t thread, in
     return sum;
 }
 
-static void sums_are_those_of_all_samples(void **state)
+TEST(sums_are_those_of_all_samples)
 {
-    (void)state;
     struct weft_model *m = half_a_second();
     const struct weft_source source = {.unit = WEFT_UNIT_NS, .period = MS};
     struct made x = begin(&source);
@@ -176,9 +175,8 @@ static void shades(uint8_t *shade, uint32_t cells, const struct weft_drawlist *l
 }
 
 /* A thread that is busy for the first three quarters of a second, half of the time from 500 ms on. */
-static void shades_say_how_busy(void **state)
+TEST(shades_say_how_busy)
 {
-    (void)state;
     struct weft_model *m = half_a_second();
     const struct weft_source source = {.unit = WEFT_UNIT_NS, .period = MS};
     struct made x = begin(&source);
@@ -235,9 +233,8 @@ static void shades_say_how_busy(void **state)
 }
 
 /* From so near that a sample is wider than a pixel it covers its period, but no time away. */
-static void from_near(void **state)
+TEST(from_near)
 {
-    (void)state;
     struct weft_model *m = half_a_second();
     const struct weft_source source = {.unit = WEFT_UNIT_CYCLES, .frequency = 100};
     struct made x = begin(&source);
@@ -265,9 +262,8 @@ static void from_near(void **state)
 }
 
 /* More threads than strips: the busiest have one of their own, the others share the last one. */
-static void many_threads(void **state)
+TEST(many_threads)
 {
-    (void)state;
     struct weft_model *m = half_a_second();
     const struct weft_source source = {.unit = WEFT_UNIT_NS, .period = MS};
     struct made x = begin(&source);
@@ -310,9 +306,8 @@ static void many_threads(void **state)
 }
 
 /* Of more samples than are read for the place under the pointer, some of each thread are, whichever strips they are in. */
-static void some_of_many(void **state)
+TEST(some_of_many)
 {
-    (void)state;
     struct weft_model *m = half_a_second();
     const struct weft_source source = {.unit = WEFT_UNIT_NS, .period = MS};
     struct made x = begin(&source);
@@ -343,9 +338,8 @@ static void some_of_many(void **state)
     weft_model_free(m);
 }
 
-static void interrupts(void **state)
+TEST(interrupts)
 {
-    (void)state;
     struct weft_model *m = half_a_second();
     const struct weft_source source = {.unit = WEFT_UNIT_NS, .period = MS};
     struct made x = begin(&source);
@@ -377,9 +371,8 @@ static void interrupts(void **state)
 }
 
 /* Without samples nothing is different. */
-static void none(void **state)
+TEST(none)
 {
-    (void)state;
     struct weft_model *m = half_a_second();
     struct weft_scene *s;
     struct weft_drawlist list = {0}, other = {0};
@@ -401,9 +394,8 @@ static void none(void **state)
 }
 
 /* That with the most samples is drawn. */
-static void busiest_source(void **state)
+TEST(busiest_source)
 {
-    (void)state;
     struct weft_model *m = half_a_second();
     const struct weft_source source = {.unit = WEFT_UNIT_NS, .period = MS};
     for (uint32_t which = 0; which < 3; which++) {
@@ -429,9 +421,8 @@ static void busiest_source(void **state)
     weft_model_free(m);
 }
 
-static void without_memory(void **state)
+TEST(without_memory)
 {
-    (void)state;
     struct weft_model *m = half_a_second();
     const struct weft_source source = {.unit = WEFT_UNIT_CYCLES};
     int failures = 0;
@@ -460,18 +451,4 @@ static void without_memory(void **state)
     weft_model_free(m);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sums_are_those_of_all_samples),
-        cmocka_unit_test(shades_say_how_busy),
-        cmocka_unit_test(from_near),
-        cmocka_unit_test(many_threads),
-        cmocka_unit_test(some_of_many),
-        cmocka_unit_test(interrupts),
-        cmocka_unit_test(none),
-        cmocka_unit_test(busiest_source),
-        cmocka_unit_test(without_memory),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

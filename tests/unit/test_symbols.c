@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* Names for addresses that are known: tests/symbols/subject.c says which function each of its addresses belongs to. */
 #include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -22,6 +18,7 @@
 #include "symbols/symbols.h"
 #include "symbols/symbol_table.h"
 #include "symbols/worker.h"
+#include "test.h"
 
 static const uint8_t known_id[20] = {0x01, 0x23, 0x45, 0x67, 0x89, 0xab, 0xcd, 0xef, 0x01, 0x23,
                                      0x45, 0x67, 0x89, 0xab, 0xcd, 0xef, 0x01, 0x23, 0x45, 0x67};
@@ -199,24 +196,21 @@ static void check_all_known(const char *program)
     weft_profile_free(p);
 }
 
-static void position_independent(void **state)
+TEST(position_independent)
 {
-    (void)state;
     check_all_known(environment("SUBJECT"));
 }
 
-static void position_dependent(void **state)
+TEST(position_dependent)
 {
-    (void)state;
     check_all_known(environment("SUBJECT_FIXED"));
 }
 
 /* ---- Files that have changed, or lie elsewhere ---- */
 
-static void build_id(void **state)
+TEST(build_id)
 {
     uint8_t id[WEFT_BUILD_ID_MAX] = {0};
-    (void)state;
     assert_int_equal(weft_symbols_build_id(NULL, environment("SUBJECT"), id), 20);
     assert_memory_equal(id, known_id, 20);
     assert_int_equal(weft_symbols_build_id(NULL, "/dev/zero", id), 0);
@@ -245,12 +239,11 @@ static const char *found_with(const struct said *s, const char *sysroot, const c
     return text;
 }
 
-static void other_build(void **state)
+TEST(other_build)
 {
     struct said s;
     struct weft_symbols_stats stats;
     uint8_t other[20] = {1, 2, 3};
-    (void)state;
     ask(environment("SUBJECT"), &s);
     assert_string_equal(found_with(&s, NULL, NULL, other, &stats), "");
     assert_int_equal(stats.other_build, 1);
@@ -272,12 +265,11 @@ static const char *copy_subject(const struct said *s, const char *root)
     return path;
 }
 
-static void separate_debuginfo(void **state)
+TEST(separate_debuginfo)
 {
     struct said s;
     struct weft_symbols_stats stats;
     char root[128], debug[256];
-    (void)state;
     if (!have("objcopy"))
         skip();
     ask(environment("SUBJECT"), &s);
@@ -315,12 +307,11 @@ static void separate_debuginfo(void **state)
 }
 
 /* Compressed as .gnu_debugdata: Fedora's way to keep names of local functions. */
-static void minidebuginfo(void **state)
+TEST(minidebuginfo)
 {
     struct said s;
     struct weft_symbols_stats stats;
     char root[128];
-    (void)state;
     if (!have("objcopy") || !have("xz"))
         skip();
     ask(environment("SUBJECT"), &s);
@@ -334,10 +325,9 @@ static void minidebuginfo(void **state)
 }
 
 /* A library of which two pieces are mapped, as after an mprotect in its middle. */
-static void two_pieces(void **state)
+TEST(two_pieces)
 {
     struct said s;
-    (void)state;
     ask(environment("SUBJECT"), &s);
     struct weft_profile *p = weft_profile_new();
     unsigned pieces = 0;
@@ -362,11 +352,10 @@ static void two_pieces(void **state)
 }
 
 /* What calls a library's function by way of a table. */
-static void stubs(void **state)
+TEST(stubs)
 {
     struct said s;
     bool seen = false;
-    (void)state;
     ask(environment("SUBJECT"), &s);
     struct weft_profile *p = weft_profile_new();
     for (unsigned i = 0; i < s.maps; i++) {
@@ -436,12 +425,11 @@ static struct theirs *ask_addr2line(const char *program, const uint64_t *address
 
 /* Both are asked for addresses all over the weft program. addr2line names what lies between functions, and
  * some functions otherwise than their declaration does; the rest must be the same. */
-static void beside_addr2line(void **state)
+TEST(beside_addr2line)
 {
     const char *program = environment("WEFT");
     uint64_t address[ASKED], start = 0, size = 0;
     char line[512];
-    (void)state;
     if (!have(ADDR2LINE) || !have("readelf"))
         skip();
     snprintf(line, sizeof line, "readelf -SW '%s'", program);
@@ -503,9 +491,8 @@ static const char *write_file(const char *name, const char *text)
     return path;
 }
 
-static void kernel(void **state)
+TEST(kernel)
 {
-    (void)state;
     const char *path = write_file("kallsyms", "0000000000000000 A fixed_percpu_data\n"
                                               "ffffffff81000100 t __other_name\n"
                                               "ffffffff81000100 T name\n"
@@ -535,9 +522,8 @@ static void kernel(void **state)
 }
 
 /* Addresses that the system hides are all zero. */
-static void hidden_kernel(void **state)
+TEST(hidden_kernel)
 {
-    (void)state;
     const char *path = write_file("hidden", "0000000000000000 T one\n0000000000000000 T two\n");
     struct weft_profile *p = weft_profile_new();
     add_address(p, 0xffffffff81000100, WEFT_NODE_KERNEL);
@@ -549,11 +535,10 @@ static void hidden_kernel(void **state)
     weft_profile_free(p);
 }
 
-static void real_kernel(void **state)
+TEST(real_kernel)
 {
     char line[512], name[256], type;
     uint64_t address = 0;
-    (void)state;
     FILE *f = fopen("/proc/kallsyms", "r");
     while (f && fgets(line, sizeof line, f))
         if (sscanf(line, "%" SCNx64 " %c %255s", &address, &type, name) == 3 && type == 'T' &&
@@ -573,10 +558,9 @@ static void real_kernel(void **state)
     weft_profile_free(p);
 }
 
-static void vdso(void **state)
+TEST(vdso)
 {
     struct said s;
-    (void)state;
     ask(environment("SUBJECT"), &s);
     struct weft_profile *p = weft_profile_new();
     uint64_t start = 0, end = 0;
@@ -626,10 +610,9 @@ static const char *generated_at(const struct symbols_symbol_table *t, uint64_t a
     return s ? t->names + s->name : "nothing";
 }
 
-static void generated(void **state)
+TEST(generated)
 {
     char path[64];
-    (void)state;
     FILE *f = begin_map(path);
     fputs("1000 100 first thing js:1\nzz\n1080 20\n7f00 0 empty\nffffffffffffffff 2 over\n"
           "2000 10 old\n2000 10 new\n",
@@ -666,7 +649,7 @@ static void generated(void **state)
 }
 
 /* Of code that lies where other code lay the later counts. */
-static void generated_again(void **state)
+TEST(generated_again)
 {
     static const struct {
         uint64_t at;
@@ -677,7 +660,6 @@ static void generated_again(void **state)
         {0x3000, "left"},    {0x3080, "right"},  {0x4010, "last"},
     };
     char path[64];
-    (void)state;
     FILE *f = begin_map(path);
     /* Small ones under a later big one; a big one under a later small one; neighbours; the same place thrice */
     fputs("1080 10 small\n10f0 20 at the end\n1000 100 big\n"
@@ -692,7 +674,7 @@ static void generated_again(void **state)
 }
 
 /* Of one function there is one name, as the program has it, however it was compiled. */
-static void names_of_runtimes(void **state)
+TEST(names_of_runtimes)
 {
     static const struct {
         const char *line, *name;
@@ -716,7 +698,6 @@ static void names_of_runtimes(void **state)
         {"Builtin:Call", "Builtin:Call"},
     };
     char path[64];
-    (void)state;
     FILE *f = begin_map(path);
     for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
         fprintf(f, "%x 10 %s\n", 0x1000 + 0x10 * i, names[i].line);
@@ -728,11 +709,10 @@ static void names_of_runtimes(void **state)
 
 /* ---- Files that are no good, and what becomes of a worker ---- */
 
-static void no_elf(void **state)
+TEST(no_elf)
 {
     char path[300];
     struct weft_symbols_stats stats;
-    (void)state;
     static const char *const texts[] = {"", "text", "\177ELF", "\177ELF\2\1\1 and no more"};
     for (unsigned i = 0; i < sizeof texts / sizeof *texts; i++) {
         struct weft_profile *p = weft_profile_new();
@@ -780,11 +760,10 @@ static void echo(int fd, void *data)
         symbols_worker_put(fd, &byte, 1);
 }
 
-static void workers(void **state)
+TEST(workers)
 {
     struct symbols_worker w;
     char byte = 'x';
-    (void)state;
     assert_int_equal(symbols_worker_start(&w, NULL, echo, NULL), 0);
     assert_true(symbols_worker_put(w.fd, &byte, 1));
     byte = 0;
@@ -875,10 +854,9 @@ static struct heard find_with(const char *path, struct heard h)
 }
 
 /* Whoever reads a mapped file that somebody cuts off is ended by it. */
-static void cut_off(void **state)
+TEST(cut_off)
 {
     char path[256];
-    (void)state;
     snprintf(path, sizeof path, "%s/cut", directory);
     run("cp '%s' '%s'", environment("SUBJECT"), path);
     struct heard h = find_with(path, (struct heard){.cut = path});
@@ -887,9 +865,8 @@ static void cut_off(void **state)
     assert_int_equal(h.states[0][SYMBOLS_FILE_ODD], 1);
 }
 
-static void killed(void **state)
+TEST(killed)
 {
-    (void)state;
     char path[64];
     snprintf(path, sizeof path, "/proc/self/task/%d/children", (int)getpid());
     if (access(path, R_OK) != 0)
@@ -909,10 +886,9 @@ static bool stop_at_once(void *data, double share)
     return false;
 }
 
-static void canceled(void **state)
+TEST(canceled)
 {
     struct said s;
-    (void)state;
     ask(environment("SUBJECT"), &s);
     struct weft_profile *p = profile_of(&s);
     assert_int_equal(weft_symbols_resolve(p, NULL, NULL, stop_at_once, NULL), WEFT_E_CANCELED);
@@ -921,9 +897,8 @@ static void canceled(void **state)
 }
 
 /* An address of a program in a mapping of the kernel, which has the name of a file: it is nobody's. */
-static void kernel_file(void **state)
+TEST(kernel_file)
 {
-    (void)state;
     const char *path = environment("SUBJECT");
     struct weft_symbols_stats stats;
     struct weft_profile *p = weft_profile_new();
@@ -970,9 +945,8 @@ static void expect_symbol(struct weft_symbol *s, const char *function, unsigned 
     free(s->file);
 }
 
-static void places(void **state)
+TEST(places)
 {
-    (void)state;
     const char *program = environment("SUBJECT_FIXED"), *moved = environment("SUBJECT");
     struct said said;
     unsigned inner, outer;
@@ -1010,9 +984,8 @@ static void places(void **state)
     assert_int_equal(weft_symbols_find(NULL, 0, NULL, NULL), 0);
 }
 
-static void no_memory_for_places(void **state)
+TEST(no_memory_for_places)
 {
-    (void)state;
     const char *program = environment("SUBJECT");
     const uint64_t outer = have("nm") ? linked_at(program, "outer") : 0x1100;
     for (long n = 1;; n++) {
@@ -1036,10 +1009,9 @@ static void no_memory_for_places(void **state)
     assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
 }
 
-static void no_memory(void **state)
+TEST(no_memory)
 {
     struct said s;
-    (void)state;
     ask(environment("SUBJECT"), &s);
     const char *kallsyms = write_file("few", "ffffffff81000100 T name\n");
     for (long n = 1;; n++) {
@@ -1063,12 +1035,11 @@ static void no_memory(void **state)
 }
 
 /* What the worker does: where there is no memory for a unit or a function, no range names it. */
-static void no_memory_for_names(void **state)
+TEST(no_memory_for_names)
 {
     struct said s;
     static uint64_t offset[1024]; /* of all code around the first address */
     uint32_t count = 0;
-    (void)state;
     ask(environment("SUBJECT"), &s);
     for (unsigned m = 0; m < s.maps; m++)
         for (uint64_t at = s.map[m].start;
@@ -1092,35 +1063,4 @@ static void no_memory_for_names(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(position_independent),
-        cmocka_unit_test(position_dependent),
-        cmocka_unit_test(build_id),
-        cmocka_unit_test(other_build),
-        cmocka_unit_test(separate_debuginfo),
-        cmocka_unit_test(minidebuginfo),
-        cmocka_unit_test(two_pieces),
-        cmocka_unit_test(stubs),
-        cmocka_unit_test(beside_addr2line),
-        cmocka_unit_test(kernel),
-        cmocka_unit_test(hidden_kernel),
-        cmocka_unit_test(real_kernel),
-        cmocka_unit_test(kernel_file),
-        cmocka_unit_test(vdso),
-        cmocka_unit_test(generated),
-        cmocka_unit_test(generated_again),
-        cmocka_unit_test(names_of_runtimes),
-        cmocka_unit_test(no_elf),
-        cmocka_unit_test(workers),
-        cmocka_unit_test(cut_off),
-        cmocka_unit_test(killed),
-        cmocka_unit_test(canceled),
-        cmocka_unit_test(places),
-        cmocka_unit_test(no_memory_for_places),
-        cmocka_unit_test(no_memory),
-        cmocka_unit_test(no_memory_for_names),
-    };
-    return cmocka_run_group_tests_name("symbols", tests, make_directory, remove_directory);
-}
+RUN_TESTS(make_directory, remove_directory)

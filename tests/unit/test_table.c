@@ -226,9 +226,8 @@ static void compare(struct weft_explorer *e, const struct filter *f)
     assert_int_equal(count, all);
 }
 
-static void rows_are_those_of_stats(void **state)
+TEST(rows_are_those_of_stats)
 {
-    (void)state;
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
         struct weft_explorer *e = explorer_of(random_model(seed));
         const struct weft_model *m = history(e)->m;
@@ -265,13 +264,12 @@ static const char *time_text(char out[40], int64_t ns)
     return out;
 }
 
-static void other_rows_too(void **state)
+TEST(other_rows_too)
 {
     static const enum weft_stats_by by[] = {[WEFT_TABLE_LABEL] = WEFT_BY_LABEL,
                                             [WEFT_TABLE_FAMILY] = WEFT_BY_FAMILY,
                                             [WEFT_TABLE_TYPE] = WEFT_BY_TYPE,
                                             [WEFT_TABLE_CREATOR] = WEFT_BY_CREATOR};
-    (void)state;
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
         struct weft_explorer *e = explorer_of(random_model(seed));
         for (unsigned b = WEFT_TABLE_LABEL; b <= WEFT_TABLE_CREATOR; b++) {
@@ -300,9 +298,8 @@ static void other_rows_too(void **state)
     }
 }
 
-static void findings_have_rows(void **state)
+TEST(findings_have_rows)
 {
-    (void)state;
     uint64_t seen = 0;
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
         struct weft_explorer *e = explorer_of(random_model(seed));
@@ -328,9 +325,8 @@ static void findings_have_rows(void **state)
 
 /* ---- What can be done with it ---- */
 
-static void sorts_by_each_column(void **state)
+TEST(sorts_by_each_column)
 {
-    (void)state;
     struct weft_explorer *e = explorer_of(random_model(7));
     weft_explorer_table_show(e, WEFT_TABLE_LABEL);
     work(e);
@@ -356,9 +352,8 @@ static void sorts_by_each_column(void **state)
 }
 
 /* Each click leads to the next slowest, and all of them are reached. */
-static void goes_to_the_next_slowest(void **state)
+TEST(goes_to_the_next_slowest)
 {
-    (void)state;
     for (uint64_t seed = 1; seed <= 10; seed++) {
         struct weft_explorer *e = explorer_of(random_model(seed));
         const struct weft_history *h = history(e);
@@ -393,9 +388,8 @@ static void goes_to_the_next_slowest(void **state)
     }
 }
 
-static void brushing_searches(void **state)
+TEST(brushing_searches)
 {
-    (void)state;
     struct weft_explorer *e = explorer_of(random_model(3));
     weft_explorer_search(e, "type:task >5ns");
     weft_explorer_table_show(e, WEFT_TABLE_TYPE);
@@ -420,9 +414,8 @@ static void brushing_searches(void **state)
     weft_explorer_free(e);
 }
 
-static void is_in_places(void **state)
+TEST(is_in_places)
 {
-    (void)state;
     struct weft_explorer *e = explorer_of(random_model(5));
     assert_null(strstr(weft_explorer_place(e), "table="));
     assert_true(weft_explorer_go(e, "table=creator&sort=-p99&kind=3&pin=1"));
@@ -444,9 +437,8 @@ static void is_in_places(void **state)
 }
 
 /* What is pinned and chosen stays, by number, when the trace is read again. */
-static void reading_again_keeps_it(void **state)
+TEST(reading_again_keeps_it)
 {
-    (void)state;
     struct weft_explorer *e = explorer_of(random_model(5));
     assert_true(weft_explorer_go(e, "table=type&kind=3&pin=1"));
     work(e);
@@ -466,9 +458,8 @@ static void reading_again_keeps_it(void **state)
 }
 
 /* A row of very many is sorted in pieces, in small steps. */
-static void many_in_small_steps(void **state)
+TEST(many_in_small_steps)
 {
-    (void)state;
     struct trace t = {.fd = -1};
     random_state = 99;
     for (uint64_t i = 1; i <= MANY; i++) {
@@ -526,9 +517,8 @@ static void check_tree(const struct weft_calltree *t)
     free(sum);
 }
 
-static void waits_add_up(void **state)
+TEST(waits_add_up)
 {
-    (void)state;
     uint64_t cycles = 0;
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
         struct weft_explorer *e = explorer_of(random_model(seed));
@@ -568,9 +558,8 @@ static void waits_add_up(void **state)
 }
 
 /* a waits for b, which waits for c from 20 to 50, then runs; c waits for a: a circle. */
-static void says_what_was_waited_for(void **state)
+TEST(says_what_was_waited_for)
 {
-    (void)state;
     struct trace t = {.fd = -1};
     trace_begin(&t, 0);
     static const char *const names[] = {"a", "b", "c"};
@@ -646,9 +635,8 @@ static void use(struct weft_explorer *e)
     }
 }
 
-static void no_memory(void **state)
+TEST(no_memory)
 {
-    (void)state;
     bool failed = true;
     long left = 0;
     for (long n = 1; failed; n += 1 + n / 50) {
@@ -667,21 +655,4 @@ static void no_memory(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rows_are_those_of_stats),
-        cmocka_unit_test(other_rows_too),
-        cmocka_unit_test(findings_have_rows),
-        cmocka_unit_test(sorts_by_each_column),
-        cmocka_unit_test(goes_to_the_next_slowest),
-        cmocka_unit_test(brushing_searches),
-        cmocka_unit_test(is_in_places),
-        cmocka_unit_test(many_in_small_steps),
-        cmocka_unit_test(waits_add_up),
-        cmocka_unit_test(says_what_was_waited_for),
-        cmocka_unit_test(reading_again_keeps_it),
-        cmocka_unit_test(no_memory),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

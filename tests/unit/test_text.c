@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /* view/text.h: whatever bytes come in, clean UTF-8 of a known width comes out. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "test.h"
 #include "view/text.h"
 
 #define FFFD "\xef\xbf\xbd"
@@ -47,9 +42,8 @@ static void check(const char *text, size_t size, const char *expected)
 #define CHECK(text, expected) check(text, sizeof(text) - 1, expected)
 
 /* How much is kept of a text: whole characters, and of what has none as much as fits. */
-static void whole_characters_are_kept(void **state)
+TEST(whole_characters_are_kept)
 {
-    (void)state;
     static const size_t kept[] = {0, 1, 1, 3, 3, 3, 6, 6, 6, 6, 10};
     for (size_t most = 0; most < COUNT(kept); most++)
         assert_int_equal(weft_text_keep(mixed, sizeof mixed - 1, most), kept[most]);
@@ -57,9 +51,8 @@ static void whole_characters_are_kept(void **state)
     assert_int_equal(weft_text_keep("\x80\x80\x80\x80\x80\x80\x80\x80", 8, 6), 6);
 }
 
-static void good_text_stays(void **state)
+TEST(good_text_stays)
 {
-    (void)state;
     CHECK("", "");
     CHECK("ring.poll <&> \"x\"", "ring.poll <&> \"x\"");
     CHECK("\xc2\xa0\xdf\xbf\xe0\xa0\x80\xef\xbf\xbc", "\xc2\xa0\xdf\xbf\xe0\xa0\x80\xef\xbf\xbc");
@@ -70,9 +63,8 @@ static void good_text_stays(void **state)
 }
 
 /* As many U+FFFD as Unicode recommends. */
-static void what_is_not_utf8_is_replaced(void **state)
+TEST(what_is_not_utf8_is_replaced)
 {
-    (void)state;
     CHECK("\x80", FFFD);
     CHECK("\xff\xfe", FFFD FFFD);
     CHECK("\xc0\x80", FFFD FFFD);          /* overlong NUL */
@@ -94,11 +86,10 @@ static void what_is_not_utf8_is_replaced(void **state)
     CHECK("\xf0\x9f\xbf\xbe\xf4\x8f\xbf\xbf", FFFD FFFD); /* U+1FFFE, U+10FFFF */
 }
 
-static void controls_become_spaces(void **state)
+TEST(controls_become_spaces)
 {
     char text[32], spaces[33];
 
-    (void)state;
     for (int i = 0; i < 32; i++)
         text[i] = (char)i;
     memset(spaces, ' ', 32);
@@ -123,7 +114,7 @@ static void encode(char *out, unsigned code)
     out[2] = (char)(0x80 | (code & 0x3f));
 }
 
-static void direction_and_invisible(void **state)
+TEST(direction_and_invisible)
 {
     static const struct {
         unsigned first, last;
@@ -134,7 +125,6 @@ static void direction_and_invisible(void **state)
         {0xfff9, 0xfffb, "[]"},
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT(rows); i++) {
         for (unsigned code = rows[i].first; code <= rows[i].last; code++) {
             char text[] = "[...]";
@@ -154,12 +144,11 @@ static void direction_and_invisible(void **state)
 }
 
 /* Neither input that ends anywhere nor room that ends anywhere leaves half a character. */
-static void every_cut(void **state)
+TEST(every_cut)
 {
     static const size_t ends[] = {0, 1, 3, 6, 10, 11, 13, 14};
     char out[64];
 
-    (void)state;
     for (size_t cut = 0; cut < sizeof(mixed); cut++) {
         size_t whole = 0;
 
@@ -188,7 +177,7 @@ static uint32_t next(uint32_t *random)
 }
 
 /* Cleaning twice changes nothing more; widths of a text's parts fit together. */
-static void random_bytes(void **state)
+TEST(random_bytes)
 {
     /* Bytes with which something happens. */
     static const unsigned char spice[] = {0xe2, 0x80, 0xae, 0xef, 0xbf, 0xbe, 0xf0,
@@ -196,7 +185,6 @@ static void random_bytes(void **state)
                                           0xc3, 0xa9, 'a',  ' ',  0};
     uint32_t random = 2463534242;
 
-    (void)state;
     for (int round = 0; round < 20000; round++) {
         char text[24], once[80], twice[80];
         size_t size = next(&random) % sizeof(text);
@@ -224,9 +212,8 @@ static int32_t width(const char *text)
     return weft_text_width(text, strlen(text), 2048, false);
 }
 
-static void widths(void **state)
+TEST(widths)
 {
-    (void)state;
     /* DejaVu Sans has 2048 units to an em. */
     assert_int_equal(width(""), 0);
     assert_int_equal(width(" "), 651);
@@ -247,11 +234,10 @@ static void widths(void **state)
     assert_int_equal(weft_text_width("AAAA", 4, INT32_MAX, false), INT32_MAX);
 }
 
-static void fitting(void **state)
+TEST(fitting)
 {
     int32_t fits;
 
-    (void)state;
     assert_int_equal(weft_text_fit("AAA", 3, 2048, false, 2 * 1401, &fits), 2);
     assert_int_equal(fits, 2 * 1401);
     assert_int_equal(weft_text_fit("AAA", 3, 2048, false, 2 * 1401 - 1, &fits), 1);
@@ -265,7 +251,7 @@ static void fitting(void **state)
 }
 
 /* What may leave as it is, to be escaped otherwise. */
-static void harmless(void **state)
+TEST(harmless)
 {
     static const char *const good[] = {
         "a", "~", "\xc2\xa0", "\xe2\x80\x8b", FFFD, "\xf0\x9f\x8e\x89"};
@@ -274,7 +260,6 @@ static void harmless(void **state)
         "\xd8\x9c",     "\xe2\x80\x8e", "\xe2\x80\xa8", "\xe2\x80\xae", "\xe2\x81\xa6",
         "\xe2\x81\xa9", "\x9b",         "\xc3(",        "\xe2\x80",     "\xc0\xaf",
         "\xed\xa0\x80", "\xff",         "\xef\xbf\xbe"};
-    (void)state;
     for (size_t i = 0; i < COUNT(good); i++)
         assert_int_equal(weft_utf8_harmless(good[i], strlen(good[i])), strlen(good[i]));
     for (size_t i = 0; i < COUNT(bad); i++)
@@ -283,13 +268,12 @@ static void harmless(void **state)
 }
 
 /* What fits is the longest beginning that is not wider. */
-static void what_fits_is_the_longest(void **state)
+TEST(what_fits_is_the_longest)
 {
     static const char text[] = "Wi\xcc\x81 \xe4\xb8\xad"
                                "x\xff~\xcc\x81.";
     const int32_t fonts[] = {0, 1, 704, 2048, 40000};
 
-    (void)state;
     for (size_t f = 0; f < sizeof fonts / sizeof *fonts; f++)
         for (int32_t width = -1; width < 9000; width += width < 300 ? 1 : 13) {
             size_t longest = 0, at = 0;
@@ -308,21 +292,4 @@ static void what_fits_is_the_longest(void **state)
         }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(whole_characters_are_kept),
-        cmocka_unit_test(good_text_stays),
-        cmocka_unit_test(what_is_not_utf8_is_replaced),
-        cmocka_unit_test(controls_become_spaces),
-        cmocka_unit_test(direction_and_invisible),
-        cmocka_unit_test(harmless),
-        cmocka_unit_test(every_cut),
-        cmocka_unit_test(random_bytes),
-        cmocka_unit_test(widths),
-        cmocka_unit_test(fitting),
-        cmocka_unit_test(what_fits_is_the_longest),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -1,18 +1,14 @@
 /* SPDX-License-Identifier: ISC */
 /* What weft top computes: sums over the last seconds, trees of what waits for what, the text for Prometheus; of a process
  * that is made up here, so that all numbers and times are known. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "cli/top/top.h"
 #include "cli/top/tree.h"
 #include "cli/top/window.h"
+#include "test.h"
 
 #define SECOND UINT64_C(1000000000)
 #define COUNT(array) (uint32_t)(sizeof(array) / sizeof *(array))
@@ -111,10 +107,9 @@ static uint64_t fulfilled(const struct top_window *w, uint32_t row)
     return rows[row].fulfilled;
 }
 
-static void test_window(void **state)
+TEST(test_window)
 {
     struct top_window w = {.seconds = 3};
-    (void)state;
     reset();
     live.rows = 2;
     fulfil(1, 1000); /* before the first look */
@@ -155,10 +150,9 @@ static void test_window(void **state)
 }
 
 /* Looks that come often share slots: the longest window is covered all the same. */
-static void test_often(void **state)
+TEST(test_often)
 {
     struct top_window w = {.seconds = TOP_SECONDS_MAX};
-    (void)state;
     reset();
     live.rows = 1;
     look(&w, 0);
@@ -180,12 +174,11 @@ static void test_often(void **state)
 }
 
 /* More changes between two looks than a slot takes: the rest counts at the next look, and nothing is lost. */
-static void test_many_changes(void **state)
+TEST(test_many_changes)
 {
     struct top_window w = {.seconds = 60};
     uint32_t count;
     uint64_t sum = 0, all = 0;
-    (void)state;
     reset();
     live.rows = 300;
     look(&w, 0);
@@ -209,11 +202,10 @@ static void test_many_changes(void **state)
     top_window_fini(&w);
 }
 
-static void test_loops(void **state)
+TEST(test_loops)
 {
     struct top_window w = {.seconds = 2};
     struct live_thread *t = &live.thread[0];
-    (void)state;
     reset();
     live.threads = 1;
     *t = (struct live_thread){.is_loop = true, .idle = true, .since_ns = live.totals.now_ns};
@@ -304,9 +296,8 @@ static const char *shape(const struct top_tree_options *o)
 
 static const struct top_tree_options usual = {1000, 20};
 
-static void test_tree(void **state)
+TEST(test_tree)
 {
-    (void)state;
     reset();
     assert_string_equal(shape(&usual), "");
     const uint64_t alone = pending(0), root = pending(0);
@@ -330,9 +321,8 @@ static void test_tree(void **state)
     assert_string_equal(shape(&usual), "2(3) 1");
 }
 
-static void test_deadlocks(void **state)
+TEST(test_deadlocks)
 {
-    (void)state;
     /* Two tasks and two locks. */
     reset();
     const uint64_t first = pending(0), second = pending(0), x = pending(0), y = pending(0);
@@ -361,10 +351,9 @@ static void test_deadlocks(void **state)
 }
 
 /* The oldest children stay, others are counted; what is cut is said. */
-static void test_large(void **state)
+TEST(test_large)
 {
     struct top_tree tree;
-    (void)state;
     reset();
     const uint64_t root = pending(0);
     for (unsigned i = 0; i < 100; i++)
@@ -427,9 +416,8 @@ static void begin_metrics(void)
     process.exported_room = process.exported_names = 0;
 }
 
-static void test_metrics(void **state)
+TEST(test_metrics)
 {
-    (void)state;
     begin_metrics();
     live.name[1] = "request";
     live.name[2] = "GET \"/x\"\n\\";
@@ -499,10 +487,9 @@ static unsigned count_of(const char *text, const char *part)
 }
 
 /* At most 100 kinds have series; they are the most frequent ones, and keep them. What looks alike is one. */
-static void test_cardinality(void **state)
+TEST(test_cardinality)
 {
     static char names[300][16];
-    (void)state;
     begin_metrics();
     live.rows = 250;
     for (uint32_t i = 1; i < 290; i++) {
@@ -552,14 +539,4 @@ static void test_cardinality(void **state)
     free(text);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_window),       cmocka_unit_test(test_often),
-        cmocka_unit_test(test_many_changes), cmocka_unit_test(test_loops),
-        cmocka_unit_test(test_tree),         cmocka_unit_test(test_deadlocks),
-        cmocka_unit_test(test_large),        cmocka_unit_test(test_metrics),
-        cmocka_unit_test(test_cardinality),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

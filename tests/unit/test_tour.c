@@ -118,11 +118,10 @@ static unsigned words(const char *text)
 
 /* ---- Steps ---- */
 
-static void test_each_step(void **state)
+TEST(test_each_step)
 {
     struct weft_explorer *e = at_example();
     char place[EXPLORE_PLACE_BYTES], link[32];
-    (void)state;
     for (unsigned step = 1; step <= WEFT_TOUR_STEPS; step++) {
         const struct weft_tour_step *s = &weft_tour_steps[step - 1];
         char name[64];
@@ -157,10 +156,9 @@ static void test_each_step(void **state)
     weft_explorer_free(e);
 }
 
-static void test_what_texts_say(void **state)
+TEST(test_what_texts_say)
 {
     struct weft_explorer *e = at_example();
-    (void)state;
     assert_true(weft_explorer_tour_go(e, 1)); /* sleep is folded, and there are findings */
     assert_non_null(explore_folds(e, 0));
     assert_true(is_drawn(e, "8.97 s"));
@@ -182,10 +180,9 @@ static void test_what_texts_say(void **state)
     weft_explorer_free(e);
 }
 
-static void test_the_table(void **state)
+TEST(test_the_table)
 {
     struct weft_explorer *e = at_example();
-    (void)state;
     assert_true(weft_explorer_tour_go(e, 5));
     while (weft_explorer_work(e))
         ;
@@ -200,10 +197,9 @@ static void test_the_table(void **state)
 
 /* ---- Commands ---- */
 
-static void test_next_and_back(void **state)
+TEST(test_next_and_back)
 {
     struct weft_explorer *e = at_example();
-    (void)state;
     assert_false(weft_explorer_key(e, "PageDown", 0));
     assert_string_equal(weft_explorer_why(e), "There is no tour: F1 begins one");
     assert_true(weft_explorer_tour_go(e, 1));
@@ -234,10 +230,9 @@ static void test_next_and_back(void **state)
     weft_explorer_free(e);
 }
 
-static void test_other_traces(void **state)
+TEST(test_other_traces)
 {
     struct weft_explorer *e = explorer();
-    (void)state;
     assert_false(weft_explorer_tour_go(e, 1)); /* nothing is open */
     assert_false(weft_explorer_go(e, "tour=1"));
     add_other(e);
@@ -261,10 +256,9 @@ static void test_other_traces(void **state)
 }
 
 /* What a place says besides the step counts, too; what says where to look counts more. */
-static void test_more_in_a_place(void **state)
+TEST(test_more_in_a_place)
 {
     struct weft_explorer *e = at_example();
-    (void)state;
     assert_true(weft_explorer_go(e, "text=150&tour=2&legend=off"));
     assert_non_null(strstr(weft_explorer_place(e), "select=5&"));
     assert_non_null(strstr(weft_explorer_place(e), "&text=150"));
@@ -275,12 +269,4 @@ static void test_more_in_a_place(void **state)
     weft_explorer_free(e);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_each_step),    cmocka_unit_test(test_what_texts_say),
-        cmocka_unit_test(test_the_table),    cmocka_unit_test(test_next_and_back),
-        cmocka_unit_test(test_other_traces), cmocka_unit_test(test_more_in_a_place),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: ISC */
 /* Unwinding: tests/symbols/chain.c goes down calls that it counts, and takes registers and stack as perf does. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -16,6 +11,7 @@
 #include "chain.h"
 #include "format/error.h"
 #include "symbols/unwind.h"
+#include "test.h"
 
 enum { PROCESS = 4242 };
 
@@ -64,11 +60,10 @@ static void check_chain(const uint64_t *pc, uint32_t count)
     assert_int_equal(count, first + CHAIN_DEPTH); /* the copy ends there */
 }
 
-static void known_chain(void **state)
+TEST(known_chain)
 {
     uint64_t pc[200], innermost = 0;
     bool complete;
-    (void)state;
     struct weft_unwinder *u = weft_unwinder_new();
     assert_non_null(u);
     assert_int_equal(map_self(u), 0);
@@ -105,10 +100,9 @@ static void known_chain(void **state)
     assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
 }
 
-static void through_noreturn(void **state)
+TEST(through_noreturn)
 {
     uint64_t pc[200];
-    (void)state;
     struct weft_unwinder *u = weft_unwinder_new();
     assert_non_null(u);
     assert_int_equal(map_self(u), 0);
@@ -138,10 +132,9 @@ static uint64_t mapped_from(uint64_t address)
 }
 
 /* What a later mapping leaves of an earlier one still leads to the same places. */
-static void overlapping_mappings(void **state)
+TEST(overlapping_mappings)
 {
     uint64_t pc[200];
-    (void)state;
     struct weft_unwinder *u = weft_unwinder_new();
     assert_non_null(u);
     assert_int_equal(map_self(u), 0);
@@ -165,11 +158,10 @@ static void overlapping_mappings(void **state)
     weft_unwinder_free(u);
 }
 
-static void hostile_input(void **state)
+TEST(hostile_input)
 {
     uint64_t pc[200], random = 1;
     bool complete;
-    (void)state;
     struct weft_unwinder *u = weft_unwinder_new();
     assert_non_null(u);
     assert_int_equal(map_self(u), 0);
@@ -206,11 +198,10 @@ static void hostile_input(void **state)
 }
 
 /* A piece of a stack gives as many frames as it has, whatever the kernel's chain has missed. */
-static void mended_by_tables(void **state)
+TEST(mended_by_tables)
 {
     uint64_t whole[200], pc[200];
     bool complete;
-    (void)state;
     struct weft_unwinder *u = weft_unwinder_new();
     assert_non_null(u);
     assert_int_equal(map_self(u), 0);
@@ -242,13 +233,12 @@ static void mended_by_tables(void **state)
 #if defined(__x86_64__)
 extern const char _start[]; /* where the program begins: nobody has called it */
 
-static void beginning(void **state)
+TEST(beginning)
 {
     const uint64_t regs[] = {0x1000,
                              (uint64_t)(uintptr_t)_start + 1}; /* stack pointer, instruction */
     uint64_t pc[8];
     bool complete = false;
-    (void)state;
     struct weft_unwinder *u = weft_unwinder_new();
     assert_non_null(u);
     assert_int_equal(map_self(u), 0);
@@ -259,14 +249,13 @@ static void beginning(void **state)
 }
 
 /* Generated code, of which there are no tables. Its frames begin at 1016, 1040 and, beyond the piece, at 1100. */
-static void mended_by_the_chain(void **state)
+TEST(mended_by_the_chain)
 {
     enum { FROM = 0x10000, SP = 0x1000 };
     static const uint64_t chain[] = {FROM, FROM + 1, FROM + 2, FROM + 3, FROM + 4};
     uint64_t piece[10] = {[2] = 0x1040, FROM + 1, [8] = 0x1100, FROM + 2};
     uint64_t regs[] = {0x1010, SP, FROM}, pc[8]; /* frame pointer, stack pointer, instruction */
     bool complete;
-    (void)state;
     struct weft_unwinder *u = weft_unwinder_new();
     assert_non_null(u);
     struct weft_mapping code = {.process = PROCESS, .start = FROM, .size = 4096};
@@ -307,11 +296,10 @@ static void mended_by_the_chain(void **state)
 
 /* Processes that are forked have what their parent had, until they map something themselves; and do not take memory
  * for it each time, whatever a file says. */
-static void forked(void **state)
+TEST(forked)
 {
     enum { MAPPINGS = 4000, FORKS = 10000 };
     uint64_t pc[200];
-    (void)state;
     taken.in_handler = 0;
     chain_take(&taken);
     struct weft_unwind_input in = input();
@@ -346,10 +334,9 @@ static void forked(void **state)
     assert_int_equal(live_bytes, before);
 }
 
-static void no_memory(void **state)
+TEST(no_memory)
 {
     uint64_t pc[200];
-    (void)state;
     taken.in_handler = 0;
     chain_take(&taken);
     struct weft_unwind_input in = input();
@@ -370,20 +357,4 @@ static void no_memory(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(known_chain),
-        cmocka_unit_test(through_noreturn),
-        cmocka_unit_test(overlapping_mappings),
-        cmocka_unit_test(mended_by_tables),
-#if defined(__x86_64__)
-        cmocka_unit_test(beginning),
-        cmocka_unit_test(mended_by_the_chain),
-#endif
-        cmocka_unit_test(hostile_input),
-        cmocka_unit_test(forked),
-        cmocka_unit_test(no_memory),
-    };
-    return cmocka_run_group_tests_name("unwind", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

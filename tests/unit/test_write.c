@@ -2,20 +2,15 @@
 /* What is written must be what a decoder reads back. */
 #include <dirent.h>
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "format/mirage.h"
 #include "format/tsdl.h"
+#include "test.h"
 #include "write/ctf.h"
 #include "write/downgrade.h"
 #include "write/mirage.h"
@@ -132,9 +127,8 @@ static void check_next(void *data, const struct weft_event *ev)
     e->seen++;
 }
 
-static void every_kind_comes_back(void **state)
+TEST(every_kind_comes_back)
 {
-    (void)state;
     struct weft_event events[WEFT_EVENT_KINDS];
     unsigned n = sample_events(events);
     assert_int_equal(n, 14);
@@ -154,9 +148,8 @@ static void every_kind_comes_back(void **state)
     }
 }
 
-static void an_empty_trace_has_a_packet(void **state)
+TEST(an_empty_trace_has_a_packet)
 {
-    (void)state;
     struct memory m;
     close_writer(&m, open_writer(&m, 0, 7));
     struct expected e = {.next = NULL};
@@ -165,9 +158,8 @@ static void an_empty_trace_has_a_packet(void **state)
     free(m.bytes);
 }
 
-static void packets_are_no_longer_than_asked(void **state)
+TEST(packets_are_no_longer_than_asked)
 {
-    (void)state;
     struct memory m;
     struct weft_event ev = {.kind = WEFT_EVENT_SWITCH, .a = 1};
     size_t size = weft_event_size(&ev);
@@ -180,9 +172,8 @@ static void packets_are_no_longer_than_asked(void **state)
     free(m.bytes);
 }
 
-static void a_large_text_has_a_packet_of_its_own(void **state)
+TEST(a_large_text_has_a_packet_of_its_own)
 {
-    (void)state;
     enum { SIZE = 3 << 20 };
     char *text = malloc(SIZE);
     assert_non_null(text);
@@ -204,9 +195,8 @@ static void a_large_text_has_a_packet_of_its_own(void **state)
     free(text);
 }
 
-static void foreign_kinds_are_refused(void **state)
+TEST(foreign_kinds_are_refused)
 {
-    (void)state;
     struct memory m;
     struct weft_mirage_writer *w = open_writer(&m, 0, 0);
     struct weft_error err;
@@ -220,9 +210,8 @@ static void foreign_kinds_are_refused(void **state)
     free(m.bytes);
 }
 
-static void a_full_disk_is_told(void **state)
+TEST(a_full_disk_is_told)
 {
-    (void)state;
     FILE *full = fopen("/dev/full", "w");
     if (!full)
         skip();
@@ -344,9 +333,8 @@ static void check_mirage_stream(const char *path, const struct weft_event *expec
     free(m.bytes);
 }
 
-static void times_never_run_backwards_in_ctf(void **state)
+TEST(times_never_run_backwards_in_ctf)
 {
-    (void)state;
     const uint64_t times[] = {5, 9, 7, 9, UINT64_MAX, 10, (uint64_t)INT64_MAX};
     const uint64_t written[] = {5, 9, 9, 9, 9, 10, (uint64_t)INT64_MAX};
     enum { N = sizeof times / sizeof *times };
@@ -367,9 +355,8 @@ static void times_never_run_backwards_in_ctf(void **state)
     remove_ctf(folder, 1);
 }
 
-static void a_clock_may_begin_anywhere(void **state)
+TEST(a_clock_may_begin_anywhere)
 {
-    (void)state;
     const uint64_t origins[] = {0, 1, UINT64_C(1) << 62, UINT64_C(1) << 63, UINT64_MAX - 2};
     for (unsigned i = 0; i < sizeof origins / sizeof *origins; i++) {
         struct weft_event expected[2];
@@ -390,9 +377,8 @@ static void a_clock_may_begin_anywhere(void **state)
     }
 }
 
-static void each_stream_has_a_file(void **state)
+TEST(each_stream_has_a_file)
 {
-    (void)state;
     struct weft_ctf_writer *w;
     const char *folder = make_folder("streams");
     assert_int_equal(weft_ctf_writer_open(&w, folder, NULL, NULL), 0);
@@ -406,9 +392,8 @@ static void each_stream_has_a_file(void **state)
     remove_ctf(folder, 2);
 }
 
-static void a_folder_in_use_is_refused(void **state)
+TEST(a_folder_in_use_is_refused)
 {
-    (void)state;
     struct weft_ctf_writer *w;
     struct weft_error err;
     const char *folder = make_folder("used"), *file = in_scratch("used/metadata");
@@ -422,9 +407,8 @@ static void a_folder_in_use_is_refused(void **state)
     assert_int_equal(weft_ctf_writer_open(&w, "/nonexistent/folder", NULL, &err), WEFT_E_IO);
 }
 
-static void metadata_names_all_of_mirage(void **state)
+TEST(metadata_names_all_of_mirage)
 {
-    (void)state;
     struct memory m;
     m.file = open_memstream(&m.bytes, &m.size);
     weft_tsdl_write_mirage(m.file);
@@ -447,9 +431,8 @@ static void metadata_names_all_of_mirage(void **state)
 
 /* ---- weft's own layout ---- */
 
-static void metadata_of_weft_names_everything(void **state)
+TEST(metadata_of_weft_names_everything)
 {
-    (void)state;
     struct memory m;
     struct weft_tsdl_trace trace = {.host = "a\"b\\c\n\xff",
                                     .program = NULL,
@@ -473,9 +456,8 @@ static void metadata_of_weft_names_everything(void **state)
     free(m.bytes);
 }
 
-static void events_of_weft_keep_all_fields(void **state)
+TEST(events_of_weft_keep_all_fields)
 {
-    (void)state;
     const struct weft_tsdl_trace trace = {.pid = 1};
     const struct weft_origin origin = {.type = "rpc call", .file = "main.c", .line = 12};
     const struct weft_event events[] = {
@@ -542,9 +524,8 @@ static void events_of_weft_keep_all_fields(void **state)
 
 /* More bytes than are held, and more streams than a reader can have files open: those from 500 on share one, in which
  * each packet is of one thread. */
-static void streams_may_be_many(void **state)
+TEST(streams_may_be_many)
 {
-    (void)state;
     enum { STREAMS = 3000, ROUNDS = 2, FILES = 501, SHARED = FILES - 1 };
     static char text[12000];
     const struct weft_tsdl_trace trace = {.pid = 1};
@@ -614,9 +595,8 @@ static unsigned downgraded(struct weft_event out[WEFT_DOWNGRADED_MAX], struct we
     return n;
 }
 
-static void creations_in_mirages_terms(void **state)
+TEST(creations_in_mirages_terms)
 {
-    (void)state;
     struct weft_event out[WEFT_DOWNGRADED_MAX];
     struct weft_origin origin = {.type = "bind"};
     struct weft_event ev = {.time_ns = 8, .a = 1, .b = 2, .origin = &origin};
@@ -635,9 +615,8 @@ static void creations_in_mirages_terms(void **state)
     assert_int_equal(down.places, 1);
 }
 
-static void kinds_in_mirages_terms(void **state)
+TEST(kinds_in_mirages_terms)
 {
-    (void)state;
     struct weft_event out[WEFT_DOWNGRADED_MAX];
     memset(&down, 0, sizeof down);
     for (unsigned k = 0; k < WEFT_EVENT_KINDS; k++) {
@@ -670,9 +649,8 @@ static void kinds_in_mirages_terms(void **state)
     assert_int_equal(down.endings, 3);
 }
 
-static void counters_in_mirages_terms(void **state)
+TEST(counters_in_mirages_terms)
 {
-    (void)state;
     const struct {
         int64_t amount, total;
         uint8_t kind;
@@ -714,26 +692,4 @@ static void counters_in_mirages_terms(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_kind_comes_back),
-        cmocka_unit_test(an_empty_trace_has_a_packet),
-        cmocka_unit_test(packets_are_no_longer_than_asked),
-        cmocka_unit_test(a_large_text_has_a_packet_of_its_own),
-        cmocka_unit_test(foreign_kinds_are_refused),
-        cmocka_unit_test(a_full_disk_is_told),
-        cmocka_unit_test(times_never_run_backwards_in_ctf),
-        cmocka_unit_test(a_clock_may_begin_anywhere),
-        cmocka_unit_test(each_stream_has_a_file),
-        cmocka_unit_test(a_folder_in_use_is_refused),
-        cmocka_unit_test(metadata_names_all_of_mirage),
-        cmocka_unit_test(metadata_of_weft_names_everything),
-        cmocka_unit_test(events_of_weft_keep_all_fields),
-        cmocka_unit_test(streams_may_be_many),
-        cmocka_unit_test(creations_in_mirages_terms),
-        cmocka_unit_test(kinds_in_mirages_terms),
-        cmocka_unit_test(counters_in_mirages_terms),
-    };
-    return cmocka_run_group_tests(tests, make_scratch, remove_scratch);
-}
+RUN_TESTS(make_scratch, remove_scratch)

@@ -2,14 +2,10 @@
 /* The control domain's side: it finds, maps and reads what guests offer, and says of everything else what is wrong
  * with it. Linked with --wrap=malloc and so on. */
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
 
 #include "allocations.h"
 #include "hypervisor.h"
+#include "test.h"
 
 enum { GUEST = 5, PAGES = 6000 };
 
@@ -111,9 +107,8 @@ static void round_trip(uint64_t pages, bool indexed)
     weft_xen_end(&share);
 }
 
-static void sizes_come_through(void **state)
+TEST(sizes_come_through)
 {
-    (void)state;
     /* From about 400 references of four digits on it takes an index. */
     static const uint64_t lists[] = {3, 4, 100, 300};
     static const uint64_t indices[] = {600,  1020, 1021, 1022, 1023, 1024, 1025, 2041, 2042,
@@ -125,9 +120,8 @@ static void sizes_come_through(void **state)
 }
 
 /* Every size around the one where the list no longer fits. */
-static void list_and_index_meet(void **state)
+TEST(list_and_index_meet)
 {
-    (void)state;
     unsigned lists = 0, indexed = 0;
     for (uint64_t pages = 380; pages < 520; pages += 4) {
         struct weft_xen_share share;
@@ -144,9 +138,8 @@ static void list_and_index_meet(void **state)
     assert_true(lists > 0 && indexed > 0);
 }
 
-static void parts_are_copied(void **state)
+TEST(parts_are_copied)
 {
-    (void)state;
     struct weft_xen_share share;
     unsigned char buffer[4 * WEFT_XEN_PAGE];
     const uint64_t border = 1024 * WEFT_XEN_PAGE;
@@ -271,9 +264,8 @@ static const struct value {
     {VALUE("4294967295,4294967295"), "reference 4294967295 is named more than once"},
 };
 
-static void lists_are_judged(void **state)
+TEST(lists_are_judged)
 {
-    (void)state;
     grant_from(8, 3);
     for (unsigned i = 0; i < sizeof values / sizeof *values; i++) {
         const struct value *v = &values[i];
@@ -292,9 +284,8 @@ static void lists_are_judged(void **state)
     refused(WEFT_E_FORMAT, "item 1 is empty", WEFT_XEN_BYTES_MAX);
 }
 
-static void order_of_a_list_counts(void **state)
+TEST(order_of_a_list_counts)
 {
-    (void)state;
     unsigned char *pages = grant_from(8, 3), c;
     for (unsigned i = 0; i < 3; i++)
         pages[i * WEFT_XEN_PAGE] = (unsigned char)('a' + i);
@@ -307,9 +298,8 @@ static void order_of_a_list_counts(void **state)
     weft_xen_close(ring);
 }
 
-static void index_numbers_are_judged(void **state)
+TEST(index_numbers_are_judged)
 {
-    (void)state;
     static const struct value bad[] = {
         {VALUE(""), "ring-index in XenStore is empty"},
         {VALUE("8,9"), "ring-index in XenStore is no grant reference, a decimal number: \"8,9\""},
@@ -345,9 +335,8 @@ static struct weft_xen_index *index_page(uint32_t reference, uint16_t level, uin
     return index;
 }
 
-static void index_pages_are_judged(void **state)
+TEST(index_pages_are_judged)
 {
-    (void)state;
     struct weft_xen_index *page = index_page(7, 0, 3, 8);
     grant_from(8, 3);
     put_value(WEFT_XEN_INDEX_KEY, VALUE("7\n"));
@@ -382,9 +371,8 @@ static void index_pages_are_judged(void **state)
             WEFT_XEN_BYTES_MAX);
 }
 
-static void two_levels_are_judged(void **state)
+TEST(two_levels_are_judged)
 {
-    (void)state;
     struct weft_xen_index *root = index_page(1, 1, 2, 2);
     struct weft_xen_index *one = index_page(2, 0, WEFT_XEN_INDEX_REFERENCES, 5000);
     struct weft_xen_index *two = index_page(3, 0, 2, 5000 + WEFT_XEN_INDEX_REFERENCES);
@@ -419,9 +407,8 @@ static void two_levels_are_judged(void **state)
     refused(WEFT_E_FORMAT, "reference 0 is named more than once", WEFT_XEN_BYTES_MAX);
 }
 
-static void limits_are_kept(void **state)
+TEST(limits_are_kept)
 {
-    (void)state;
     struct weft_xen_index *root = index_page(1, 1, 2, 2);
     index_page(2, 0, WEFT_XEN_INDEX_REFERENCES, 5000);
     index_page(3, 0, 2, 5000 + WEFT_XEN_INDEX_REFERENCES);
@@ -458,9 +445,8 @@ static void unmap_and_change(void *context, void *pages, uint32_t count)
 }
 
 /* Only the copy of an index page is used. */
-static void index_pages_are_read_once(void **state)
+TEST(index_pages_are_read_once)
 {
-    (void)state;
     to_change = (unsigned char *)index_page(7, 0, 3, 8);
     fill(grant_from(8, 3), 3 * WEFT_XEN_PAGE);
     put_value(WEFT_XEN_INDEX_KEY, VALUE("7"));
@@ -472,9 +458,8 @@ static void index_pages_are_read_once(void **state)
 }
 
 /* Which page is refused is said whichever it is. */
-static void each_refusal_is_found(void **state)
+TEST(each_refusal_is_found)
 {
-    (void)state;
     const uint32_t count = 1100, first = 20000;
     struct weft_xen_index *root = index_page(1, 1, 2, 2);
     index_page(2, 0, WEFT_XEN_INDEX_REFERENCES, first);
@@ -493,9 +478,8 @@ static void each_refusal_is_found(void **state)
     }
 }
 
-static void what_is_not_granted_to_us_is_refused(void **state)
+TEST(what_is_not_granted_to_us_is_refused)
 {
-    (void)state;
     unsigned char *pages = hypervisor_take(&bench.machine, 2);
     grant_as(pages, 8, 0);
     grant_as(pages + WEFT_XEN_PAGE, 9, 7);
@@ -518,9 +502,8 @@ static void what_is_not_granted_to_us_is_refused(void **state)
     assert_non_null(strstr(err.text, "reference 8 (page 1 of 1) is refused"));
 }
 
-static void nothing_is_offered(void **state)
+TEST(nothing_is_offered)
 {
-    (void)state;
     refused(WEFT_E_INVALID,
             "offers no trace: in XenStore it has neither data/weft/ring-index nor "
             "data/mprof/ring-ref",
@@ -534,9 +517,8 @@ static void nothing_is_offered(void **state)
     refused(WEFT_E_INVALID, "offers no trace", WEFT_XEN_BYTES_MAX);
 }
 
-static void what_is_mapped_outlives_the_domain(void **state)
+TEST(what_is_mapped_outlives_the_domain)
 {
-    (void)state;
     unsigned char copy[2 * WEFT_XEN_PAGE];
     enum weft_xen_state now;
     fill(grant_from(8, 2), sizeof copy);
@@ -604,9 +586,8 @@ static int wait_for(struct weft_xen_ring *ring, int timeout_ms,
     return weft_xen_ring_wait(ring, timeout_ms, state, &err);
 }
 
-static void what_is_waited_for_is_seen(void **state)
+TEST(what_is_waited_for_is_seen)
 {
-    (void)state;
     enum weft_xen_state now;
     grant_from(8, 1);
     put_value(WEFT_XEN_LIST_KEY, VALUE("8"));
@@ -641,9 +622,8 @@ static void what_is_waited_for_is_seen(void **state)
     weft_xen_close(ring);
 }
 
-static void waiting_can_fail(void **state)
+TEST(waiting_can_fail)
 {
-    (void)state;
     enum weft_xen_state now;
     struct weft_error err;
     grant_from(8, 1);
@@ -681,9 +661,8 @@ static struct weft_xen_domain found(const char *name)
     return d;
 }
 
-static void domains_are_found(void **state)
+TEST(domains_are_found)
 {
-    (void)state;
     struct hypervisor *h = &bench.machine;
     char longest[400], path[] = "/local/domain/14/name";
     hypervisor_domain(h, 12, "7");
@@ -729,9 +708,8 @@ static void domains_are_found(void **state)
     not_found("twice", "2 domains have this name: 9, 10; give a number, as in xen:9");
 }
 
-static void many_domains_of_one_name(void **state)
+TEST(many_domains_of_one_name)
 {
-    (void)state;
     for (unsigned i = 0; i < 13; i++)
         hypervisor_domain(&bench.machine, 31000 + i, "same");
     not_found("same", "13 domains have this name: 31000, 31001, ");
@@ -742,9 +720,8 @@ static void many_domains_of_one_name(void **state)
     free(name);
 }
 
-static void domains_are_listed(void **state)
+TEST(domains_are_listed)
 {
-    (void)state;
     struct weft_xen_domain *d;
     uint32_t count;
     hypervisor_domain(&bench.machine, 12, "b");
@@ -773,9 +750,8 @@ static char **list_refused(void *context, const char *path, unsigned *count)
     return NULL;
 }
 
-static void a_guest_cannot_look_at_others(void **state)
+TEST(a_guest_cannot_look_at_others)
 {
-    (void)state;
     struct weft_xen_domain *d;
     uint32_t count;
     struct weft_error err;
@@ -830,9 +806,8 @@ static void until_nothing_fails(_Atomic long *counter)
     }
 }
 
-static void failures_are_handled(void **state)
+TEST(failures_are_handled)
 {
-    (void)state;
     struct weft_xen_share share;
     static const uint64_t sizes[] = {100, 600, 2500};
     for (unsigned i = 0; i < 3; i++) {
@@ -846,31 +821,4 @@ static void failures_are_handled(void **state)
     }
 }
 
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-    const struct CMUnitTest tests[] = {
-        TEST(sizes_come_through),
-        TEST(list_and_index_meet),
-        TEST(parts_are_copied),
-        TEST(lists_are_judged),
-        TEST(order_of_a_list_counts),
-        TEST(index_numbers_are_judged),
-        TEST(index_pages_are_judged),
-        TEST(two_levels_are_judged),
-        TEST(limits_are_kept),
-        TEST(index_pages_are_read_once),
-        TEST(each_refusal_is_found),
-        TEST(what_is_not_granted_to_us_is_refused),
-        TEST(nothing_is_offered),
-        TEST(what_is_mapped_outlives_the_domain),
-        TEST(what_is_waited_for_is_seen),
-        TEST(waiting_can_fail),
-        TEST(domains_are_found),
-        TEST(many_domains_of_one_name),
-        TEST(domains_are_listed),
-        TEST(a_guest_cannot_look_at_others),
-        TEST(failures_are_handled),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS_WITH(NULL, NULL, set_up, tear_down)

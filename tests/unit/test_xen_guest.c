@@ -2,17 +2,12 @@
 /* libweft-xen in a Linux guest, over libraries that are not Xen's: what is published and when, that a failure leaves nothing,
  * and that the child of a fork touches nothing of its parent's. */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
-#include <cmocka.h>
-
 #include "fake_guest.h"
 #include "format/packet.h"
+#include "test.h"
 #include "xen/libxen.h"
 
 static const char *published(void)
@@ -67,9 +62,8 @@ static void assert_nothing(void)
     assert_int_equal(weft_impl_state, 0);
 }
 
-static void test_start(void **state)
+TEST(test_start)
 {
-    (void)state;
     static const uint64_t bytes[] = {0, 72 << 10, (72 << 10) - 1, 1 << 20, 7 << 20};
     for (unsigned i = 0; i < sizeof bytes / sizeof *bytes; i++) {
         fake_machine.taken = 0;
@@ -91,9 +85,8 @@ static void test_start(void **state)
     }
 }
 
-static void test_sizes(void **state)
+TEST(test_sizes)
 {
-    (void)state;
     static const uint64_t bytes[] = {1, 8192, 12288, 64 << 10, 5ull << 30, UINT64_MAX};
     for (unsigned i = 0; i < sizeof bytes / sizeof *bytes; i++) {
         assert_int_equal(weft_xen_start(&(struct weft_xen_options){.bytes = bytes[i]}), -EINVAL);
@@ -141,16 +134,14 @@ static void fail_each(unsigned domain, int calls)
     assert_nothing();
 }
 
-static void test_failures(void **state)
+TEST(test_failures)
 {
-    (void)state;
     fail_each(0, 7); /* open, share; open, begin, remove, write, commit */
 }
 
 /* Another domain than the control domain must be permitted to read the key. */
-static void test_other_domain(void **state)
+TEST(test_other_domain)
 {
-    (void)state;
     fail_each(4, 9);
     assert_int_equal(fake_permissions[0].id, FAKE_DOMAIN);
     assert_int_equal(fake_permissions[0].perms, XS_PERM_NONE);
@@ -159,9 +150,8 @@ static void test_other_domain(void **state)
     assert_int_equal(fake_machine.grants[fake_machine.grant_count - 1].to, 4);
 }
 
-static void test_conflicts(void **state)
+TEST(test_conflicts)
 {
-    (void)state;
     fake_conflicts = 20;
     assert_int_equal(weft_xen_start(NULL), 0);
     assert_int_equal(fake_conflicts, 0);
@@ -174,9 +164,8 @@ static void test_conflicts(void **state)
     assert_nothing();
 }
 
-static void test_recording_already(void **state)
+TEST(test_recording_already)
 {
-    (void)state;
     static uint64_t memory[(128 << 10) / 8];
     assert_int_equal(weft_start(&(struct weft_options){.memory = memory, .bytes = sizeof memory}),
                      0);
@@ -188,9 +177,8 @@ static void test_recording_already(void **state)
 }
 
 /* What one that was killed has left is removed, but nobody else's. */
-static void test_forget(void **state)
+TEST(test_forget)
 {
-    (void)state;
     const char *key = WEFT_XEN_LIST_KEY;
     hypervisor_put(&fake_machine, FAKE_DOMAIN, key, "8,9,10");
     assert_false(weft_xen_forget(key, "8,9"));
@@ -243,9 +231,8 @@ static void be_child(bool handlers)
     _exit(fine ? 0 : 1);
 }
 
-static void test_fork(void **state)
+TEST(test_fork)
 {
-    (void)state;
     assert_int_equal(weft_xen_start(NULL), 0);
     const struct fake_seen seen = *fake_seen;
     pid_t pid = fork();
@@ -270,9 +257,8 @@ static void test_fork(void **state)
 }
 
 /* At exit it is withdrawn first, then stopped; the pages stay as long as the process. */
-static void test_exit(void **state)
+TEST(test_exit)
 {
-    (void)state;
     pid_t pid = fork();
     if (pid == 0) {
         if (weft_xen_start(NULL) < 0)
@@ -285,18 +271,4 @@ static void test_exit(void **state)
     assert_int_equal(fake_seen->state, WEFT_TRACE_RECORDING);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(test_start, before),
-        cmocka_unit_test_setup(test_sizes, before),
-        cmocka_unit_test_setup(test_failures, before),
-        cmocka_unit_test_setup(test_other_domain, before),
-        cmocka_unit_test_setup(test_conflicts, before),
-        cmocka_unit_test_setup(test_recording_already, before),
-        cmocka_unit_test_setup(test_forget, before),
-        cmocka_unit_test_setup(test_fork, before),
-        cmocka_unit_test_setup(test_exit, before),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS_WITH(NULL, NULL, before, NULL)

@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /* A guest's side of the protocol: what it grants, what it writes where, in which order, and that nothing is left of it. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "hypervisor.h"
+#include "test.h"
 
 enum { GUEST = 3, PER_INDEX = WEFT_XEN_INDEX_REFERENCES };
 
@@ -150,9 +145,8 @@ static const struct {
     {2044, 2040, 3}, {2045, 2041, 4}, {5000, 4994, 6},
 };
 
-static void test_sizes(void **state)
+TEST(test_sizes)
 {
-    (void)state;
     for (unsigned i = 0; i < COUNT(sizes); i++) {
         struct bench b;
         bench_begin(&b, sizes[i].pages);
@@ -194,9 +188,8 @@ static uint32_t longest(uint32_t n)
     return UINT32_MAX - n;
 }
 
-static void test_list_limit(void **state)
+TEST(test_list_limit)
 {
-    (void)state;
     static const struct {
         uint32_t (*number)(uint32_t n);
         uint64_t trace;
@@ -227,9 +220,8 @@ static uint32_t given(uint32_t n)
     return (const uint32_t[]){8, 4294967295u, 10, 0, 99, 100}[n];
 }
 
-static void test_text(void **state)
+TEST(test_text)
 {
-    (void)state;
     struct bench b;
     bench_begin(&b, 8);
     b.machine.number = given;
@@ -325,9 +317,8 @@ static void share_cheaply(uint64_t pages, uint64_t trace, uint64_t indices)
     munmap(c.memory, pages * WEFT_XEN_PAGE);
 }
 
-static void test_much(void **state)
+TEST(test_much)
 {
-    (void)state;
     share_cheaply(262144, 261886, 257); /* 1 GiB */
     /* All that there can be; and a page too much, which is left over. */
     share_cheaply(WEFT_XEN_PAGES_MAX + PER_INDEX + 1, WEFT_XEN_PAGES_MAX, PER_INDEX);
@@ -344,9 +335,8 @@ static void assert_log(struct bench *b, const char *wanted)
 }
 
 /* Granted, then published; the other key is removed before. Withdrawn, then ended. */
-static void test_order(void **state)
+TEST(test_order)
 {
-    (void)state;
     struct bench b;
     bench_begin(&b, 5);
     assert_true(bench_grant(&b) > 0);
@@ -365,9 +355,8 @@ static void test_order(void **state)
     bench_end(&b);
 }
 
-static void test_again(void **state)
+TEST(test_again)
 {
-    (void)state;
     struct bench b;
     bench_begin(&b, 6);
     hypervisor_put(&b.machine, GUEST, WEFT_XEN_INDEX_KEY, "17"); /* of one that was killed */
@@ -392,9 +381,8 @@ static void test_again(void **state)
 }
 
 /* The other way round: a list is there, and an index is to be. */
-static void test_other_key(void **state)
+TEST(test_other_key)
 {
-    (void)state;
     struct bench b;
     bench_begin(&b, 700);
     hypervisor_put(&b.machine, GUEST, WEFT_XEN_LIST_KEY, "1,2,3");
@@ -438,17 +426,15 @@ static void fail_each(uint64_t pages, unsigned calls)
     bench_end(&b);
 }
 
-static void test_failures(void **state)
+TEST(test_failures)
 {
-    (void)state;
     fail_each(4, 2 + 2);
     fail_each(800, 798 + 1 + 2);
     fail_each(1024, 1021 + 3 + 2);
 }
 
-static void test_invalid(void **state)
+TEST(test_invalid)
 {
-    (void)state;
     struct bench b;
     bench_begin(&b, 8);
     assert_int_equal(weft_xen_grant(&b.share, NULL, 0, b.pages, b.bytes), WEFT_XEN_INVALID);
@@ -482,9 +468,8 @@ static void test_invalid(void **state)
 }
 
 /* What the library does not know must be zeros; what does not belong to the structure is not read. */
-static void test_struct_size(void **state)
+TEST(test_struct_size)
 {
-    (void)state;
     struct bench b;
     struct {
         struct weft_xen_system known;
@@ -513,14 +498,4 @@ static void test_struct_size(void **state)
     bench_end(&b);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sizes),     cmocka_unit_test(test_list_limit),
-        cmocka_unit_test(test_text),      cmocka_unit_test(test_much),
-        cmocka_unit_test(test_order),     cmocka_unit_test(test_again),
-        cmocka_unit_test(test_other_key), cmocka_unit_test(test_failures),
-        cmocka_unit_test(test_invalid),   cmocka_unit_test(test_struct_size),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

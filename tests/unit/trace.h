@@ -8,21 +8,16 @@
  *     trace_fini(&t); */
 #pragma once
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "format/events.h"
 #include "format/mirage.h"
 #include "model/model.h"
+#include "test.h"
 
 #define LOOP WEFT_ID_LOOP
 #define COUNT(array) (sizeof(array) / sizeof *(array))
