@@ -146,6 +146,17 @@ static inline void strings_packet(struct trace *t, const struct strings *s)
     packet_bytes(t, s->bytes, sizeof s->bytes);
 }
 
+/* Facts and strings of a recording that ended like that. site: places of creation, one for each of these types. */
+static inline void sites_packets(struct trace *t, unsigned state, const char *const *types,
+                                 uint32_t *site, unsigned count)
+{
+    struct strings s = {.used = 0};
+    for (unsigned i = 0; i < count; i++)
+        site[i] = strings_site(&s, strings_text(&s, types[i]), 0, 0, 0);
+    facts_packet_with_pause(t, (struct weft_facts_header){.state = (uint16_t)state});
+    strings_packet(t, &s);
+}
+
 /* ---- Events ---- */
 
 /* A packet of events. Zero means: nothing runs but the loop, no clock pair, not closed. */

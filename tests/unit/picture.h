@@ -76,24 +76,16 @@ static inline void set_tip(struct picture *p, struct weft_draw *d, const char *t
     d->tip_size = (uint32_t)strlen(text);
 }
 
-static inline uint32_t next(uint32_t *random)
-{
-    *random ^= *random << 13;
-    *random ^= *random >> 17;
-    *random ^= *random << 5;
-    return *random;
-}
-
 /* Mostly in or near the picture, sometimes anywhere, sometimes at the ends of the range. */
 static inline int32_t anywhere(uint32_t *random)
 {
-    switch (next(random) % 8) {
+    switch (next_random(random) % 8) {
     case 0:
-        return (int32_t)next(random);
+        return (int32_t)next_random(random);
     case 1:
-        return next(random) % 2 ? INT32_MIN : INT32_MAX;
+        return next_random(random) % 2 ? INT32_MIN : INT32_MAX;
     default:
-        return (int32_t)(next(random) % (120 * PX)) - 10 * PX;
+        return (int32_t)(next_random(random) % (120 * PX)) - 10 * PX;
     }
 }
 
@@ -116,8 +108,8 @@ static inline void random_text(struct picture *p, uint32_t *random, uint32_t *fi
 
     *first = p->list.text_bytes;
     *count = 0;
-    for (uint32_t n = next(random) % 8; n > 0; n--) {
-        const char *part = parts[next(random) % (sizeof(parts) / sizeof(parts[0]))];
+    for (uint32_t n = next_random(random) % 8; n > 0; n--) {
+        const char *part = parts[next_random(random) % (sizeof(parts) / sizeof(parts[0]))];
         add_bytes(p, part, strlen(part));
         *count += (uint32_t)strlen(part);
     }
@@ -125,36 +117,36 @@ static inline void random_text(struct picture *p, uint32_t *random, uint32_t *fi
 
 static inline struct picture *random_picture(uint32_t *random)
 {
-    struct picture *p = new_picture((int32_t)(next(random) % (100 * PX)) + 1,
-                                    (int32_t)(next(random) % (100 * PX)) + 1);
+    struct picture *p = new_picture((int32_t)(next_random(random) % (100 * PX)) + 1,
+                                    (int32_t)(next_random(random) % (100 * PX)) + 1);
 
-    for (uint32_t n = next(random) % 30; n > 0; n--) {
+    for (uint32_t n = next_random(random) % 30; n > 0; n--) {
         struct weft_draw *d =
-            add(p, (int)(next(random) % (WEFT_DRAW_SHADES + 1)), (int)(next(random) % WEFT_INKS),
-                (int32_t)(next(random) % (20 * PX)), anywhere(random), anywhere(random),
-                anywhere(random), anywhere(random));
+            add(p, (int)(next_random(random) % (WEFT_DRAW_SHADES + 1)),
+                (int)(next_random(random) % WEFT_INKS), (int32_t)(next_random(random) % (20 * PX)),
+                anywhere(random), anywhere(random), anywhere(random), anywhere(random));
 
-        if (next(random) % 4 == 0)
+        if (next_random(random) % 4 == 0)
             d->size = anywhere(random);
-        if (next(random) % 4 == 0)
-            d->alpha = (uint8_t)next(random);
-        d->bold = next(random) % 2;
+        if (next_random(random) % 4 == 0)
+            d->alpha = (uint8_t)next_random(random);
+        d->bold = next_random(random) % 2;
         if (d->op == WEFT_DRAW_TEXT) {
             random_text(p, random, &d->first, &d->count);
         } else if (d->op == WEFT_DRAW_STEPS) {
             d->first = p->list.point_count;
-            d->count = next(random) % 6;
+            d->count = next_random(random) % 6;
             for (uint32_t i = 0; i < d->count; i++) {
                 p->points[p->list.point_count].x = anywhere(random);
                 p->points[p->list.point_count++].y = anywhere(random);
             }
         } else if (d->op == WEFT_DRAW_SHADES) {
             d->first = p->list.shade_count;
-            d->count = next(random) % 30;
+            d->count = next_random(random) % 30;
             for (uint32_t i = 0; i < d->count; i++)
-                p->shades[p->list.shade_count++] = (uint8_t)(next(random) % 5 * 60);
+                p->shades[p->list.shade_count++] = (uint8_t)(next_random(random) % 5 * 60);
         }
-        if (next(random) % 3 == 0)
+        if (next_random(random) % 3 == 0)
             random_text(p, random, &d->tip, &d->tip_size);
     }
     return p;

@@ -4,7 +4,6 @@
 
 #include "allocations.h"
 #include "model/model.h"
-#include "test.h"
 
 /* Runs sessions until no allocation fails. A session owns the model that make returned, and returns 0 or WEFT_E_NOMEM. */
 static inline void try_sessions(struct weft_model *make(void), int session(struct weft_model *m))

@@ -15,6 +15,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -41,3 +42,20 @@
     }
 
 static struct CMUnitTest tests[250] __attribute__((unused));
+
+/* A text of some lines, which is printed whole if it is another one. */
+static inline void expect_text(const char *found, const char *wanted)
+{
+    if (strcmp(found, wanted) != 0)
+        print_error("expected:\n%s\nfound:\n%s\n", wanted, found);
+    assert_string_equal(found, wanted);
+}
+
+/* The next of a row of random numbers; not 0 at first. */
+static inline uint32_t next_random(uint32_t *random)
+{
+    *random ^= *random << 13;
+    *random ^= *random >> 17;
+    *random ^= *random << 5;
+    return *random;
+}

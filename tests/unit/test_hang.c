@@ -2,15 +2,13 @@
 /* What hangs: the promises that wait when a trace ends, and what is said of them. */
 #include <limits.h>
 
-#include "allocations.h"
-#include "analyse/explain.h"
+#include "findings.h"
 #include "packets.h"
-#include "rules.h"
 
 #define MS UINT64_C(1000000)
-#define HANGS                                                                                      \
-    (1u << WEFT_FINDING_DEADLOCK | 1u << WEFT_FINDING_LOST_WAKEUP | 1u << WEFT_FINDING_HANG_ROOT | \
-     1u << WEFT_FINDING_NEVER_RESOLVED)
+#define HANGS WEFT_FINDINGS_AT_ONCE
+
+static uint32_t looked_for = HANGS;
 
 /* ---- Making and describing ---- */
 
@@ -28,12 +26,8 @@ static void begin_as(struct recording *r, unsigned state, bool wrapped)
 {
     static const char *const types[SITES] = {"task", "lock",  "reply",  "condition",
                                              "job",  "timer", "accept", "thread"};
-    struct strings s = {.used = 0};
     *r = (struct recording){.t = {.fd = -1}};
-    for (unsigned i = 0; i < SITES; i++)
-        site[i] = strings_site(&s, strings_text(&s, types[i]), 0, 0, 0);
-    facts_packet_with_pause(&r->t, (struct weft_facts_header){.state = (uint16_t)state});
-    strings_packet(&r->t, &s);
+    sites_packets(&r->t, state, types, site, SITES);
     events_begin(&r->t, (struct weft_events_header){.stream = 0, .sequence = wrapped ? 5 : 1});
 }
 
@@ -78,50 +72,14 @@ static void pause_now(struct recording *r)
 
 static struct weft_model *model_of(struct recording *r)
 {
-    struct weft_reader *reader;
-    struct weft_model *m;
     events_end(&r->t, r->now);
-    assert_int_equal(weft_reader_open(&reader, trace_path(&r->t), NULL), 0);
-    assert_int_equal(weft_model_build(&m, reader, NULL, NULL, NULL), 0);
-    weft_reader_close(reader);
-    trace_fini(&r->t);
-    return m;
-}
-
-static uint32_t ignored = ~HANGS;
-
-static int find(struct weft_findings *f, const struct weft_model *m)
-{
-    struct weft_history *h;
-    struct weft_explain_options o = {.ignore = ignored};
-    int rc = weft_history_new(&h, m, NULL, NULL);
-    if (rc < 0)
-        return rc;
-    rc = weft_explain(f, h, &o, NULL, NULL);
-    weft_history_free(h);
-    return rc;
+    return trace_model(&r->t);
 }
 
 static int each_rule_is_needed(void **state)
 {
     (void)state;
     return rules_noticed(HANGS);
-}
-
-static char *confidences(void *model)
-{
-    const struct weft_model *m = model;
-    struct weft_findings f;
-    char *text;
-    size_t size;
-    FILE *out = open_memstream(&text, &size);
-    assert_int_equal(find(&f, m), 0);
-    for (uint32_t i = 0; i < f.count; i++)
-        fprintf(out, "%d %d %u %s\n", f.finding[i].kind, f.finding[i].confidence,
-                f.finding[i].promise, f.finding[i].doubt ? f.finding[i].doubt : "");
-    fclose(out);
-    weft_findings_fini(&f);
-    return text;
 }
 
 /* Name, confidence, culprit, how often, who is affected: a line for each finding; returns the first one's text. */
@@ -132,7 +90,7 @@ static void expect_of(const char *scene, struct weft_model *m, const char *wante
     char *text;
     size_t size;
     FILE *out = open_memstream(&text, &size);
-    assert_int_equal(find(&f, m), 0);
+    assert_int_equal(findings_find(&f, m), 0);
     for (uint32_t i = 0; i < f.count; i++) {
         const struct weft_finding *x = &f.finding[i];
         fprintf(out, "%s %s %u x%u:", weft_finding_name(x->kind),
@@ -143,9 +101,7 @@ static void expect_of(const char *scene, struct weft_model *m, const char *wante
         fputs("\n", out);
         assert_int_equal(x->affected_total, x->affecteds);
         assert_true((x->doubt != NULL) == (x->confidence < WEFT_CERTAIN));
-        assert_true(x->evidences > 0 && x->start_ns <= x->end_ns);
-        for (uint32_t k = 1; k < x->evidences; k++)
-            assert_true(x->evidence[k - 1].time_ns <= x->evidence[k].time_ns);
+        findings_check(x);
     }
     fclose(out);
     bool right = strcmp(text, wanted) == 0;
@@ -158,7 +114,7 @@ static void expect_of(const char *scene, struct weft_model *m, const char *wante
     assert_true(right);
     free(text);
     weft_findings_fini(&f);
-    rules_change(HANGS, scene, confidences, m);
+    rules_change(HANGS, scene, findings_text, m);
     weft_model_free(m);
 }
 
@@ -317,12 +273,12 @@ TEST(by_marks_and_ends)
             sleep_ms(&r, k % 2 ? 200 : 50);
             struct weft_model *m = model_of(&r);
             struct weft_findings f;
-            assert_int_equal(find(&f, m), 0);
+            assert_int_equal(findings_find(&f, m), 0);
             if (k)
                 *to++ = ' ';
             put_first(&f, to);
             to += 2;
-            rules_change(HANGS, __func__, confidences, m);
+            rules_change(HANGS, __func__, findings_text, m);
             weft_findings_fini(&f);
             weft_model_free(m);
         }
@@ -914,10 +870,10 @@ TEST(a_time_limit_will_free_it)
         sleep_ms(&r, 200);
         struct weft_model *m = model_of(&r);
         struct weft_findings f;
-        assert_int_equal(find(&f, m), 0);
+        assert_int_equal(findings_find(&f, m), 0);
         assert_true(f.count > 0);
         assert_int_equal(f.finding[0].confidence, limit ? WEFT_POSSIBLE : WEFT_LIKELY);
-        rules_change(HANGS, __func__, confidences, m);
+        rules_change(HANGS, __func__, findings_text, m);
         weft_findings_fini(&f);
         weft_model_free(m);
     }
@@ -1611,7 +1567,7 @@ TEST(a_worker_with_nothing_to_do_is_not_held_up)
     struct weft_findings f;
     worker(&r, false);
     struct weft_model *m = model_of(&r);
-    assert_int_equal(find(&f, m), 0);
+    assert_int_equal(findings_find(&f, m), 0);
     assert_int_equal(f.finding[0].kind, WEFT_FINDING_HANG_ROOT);
     assert_int_equal(m->promise[f.finding[0].promise].id, 24);
     assert_int_equal(f.finding[0].confidence, WEFT_CERTAIN);
@@ -1958,8 +1914,7 @@ TEST(resolved_in_a_program_that_tells_nothing_else)
  * long as it likes. The same things are wrong of a task, which others need. */
 TEST(a_thread_is_no_event_loop)
 {
-    const uint32_t before = ignored;
-    ignored = ~(1u << WEFT_FINDING_SLOW_WAKE | 1u << WEFT_FINDING_LOOP_BLOCKED);
+    looked_for = 1u << WEFT_FINDING_SLOW_WAKE | 1u << WEFT_FINDING_LOOP_BLOCKED;
     for (int scene = 0; scene < 3; scene++) {
         const enum site who = scene == 0 ? TASK_ : THREAD_;
         struct recording r;
@@ -1982,14 +1937,14 @@ TEST(a_thread_is_no_event_loop)
             r.now += 3000 * MS; /* it runs up to the end */
         struct weft_model *m = model_of(&r);
         struct weft_findings f;
-        assert_int_equal(find(&f, m), 0);
+        assert_int_equal(findings_find(&f, m), 0);
         assert_int_equal(f.count, scene == 0);
         for (uint32_t i = 0; i < f.count; i++)
             assert_int_equal(f.finding[i].kind, WEFT_FINDING_SLOW_WAKE);
         weft_findings_fini(&f);
         weft_model_free(m);
     }
-    ignored = before;
+    looked_for = HANGS;
 }
 
 /* Who waits for a time limit, too, waits for the first of both. */
@@ -2068,19 +2023,19 @@ TEST(a_failure_and_what_hangs_because_of_it)
 {
     struct recording r;
     fetches(&r);
-    ignored = 0;
+    looked_for = UINT32_MAX;
     EXPECT(&r, "swallowed-failure certain 6 x1: 1 7\n", "'fetch' (job 6)", "'reply'",
            "which it was to resolve");
-    ignored = ~HANGS;
+    looked_for = HANGS;
 }
 
 static unsigned kinds_found(const struct weft_model *m, uint32_t without)
 {
     struct weft_findings f;
     unsigned kinds = 0;
-    ignored = without;
-    assert_int_equal(find(&f, m), 0);
-    ignored = ~HANGS;
+    looked_for = ~without;
+    assert_int_equal(findings_find(&f, m), 0);
+    looked_for = HANGS;
     for (uint32_t i = 0; i < f.count; i++)
         if (f.finding[i].confidence >= WEFT_LIKELY)
             kinds |= 1u << f.finding[i].kind;
@@ -2205,7 +2160,7 @@ TEST(only_the_most_important_are_told)
     }
     sleep_ms(&r, 200);
     struct weft_model *m = model_of(&r);
-    assert_int_equal(find(&f, m), 0);
+    assert_int_equal(findings_find(&f, m), 0);
     assert_int_equal(f.count, WEFT_FINDINGS_MAX);
     assert_int_equal(f.left_out, WEFT_FINDINGS_MAX - 1);
     assert_int_equal(f.finding[WEFT_FINDINGS_MAX - 2].confidence, WEFT_CERTAIN);
@@ -2225,24 +2180,9 @@ static void allocations_fail(void **state, bool joined)
     else
         worker(&r, true);
     struct weft_model *m = model_of(&r);
-    for (long n = 1;; n++) {
-        ignored = joined ? 0 : ~HANGS;
-        struct weft_findings f;
-        long before = live;
-        fail_at = n;
-        int rc = find(&f, m);
-        bool failed = fail_at == 0;
-        fail_at = 0;
-        if (rc == 0)
-            weft_findings_fini(&f);
-        assert_int_equal(live, before);
-        assert_int_equal(rc, failed ? WEFT_E_NOMEM : 0);
-        if (!failed) {
-            assert_true(n > 40);
-            break;
-        }
-    }
-    ignored = ~HANGS;
+    looked_for = joined ? UINT32_MAX : HANGS;
+    assert_true(findings_without_memory(m) > 40);
+    looked_for = HANGS;
     weft_model_free(m);
 }
 

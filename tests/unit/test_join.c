@@ -16,18 +16,6 @@
 
 static const uint8_t here[16] = "here", elsewhere[16] = "elsewhere";
 
-static struct weft_model *read_model(struct trace *t)
-{
-    struct weft_reader *r;
-    struct weft_model *m;
-    struct weft_error err = {.text = ""};
-    assert_int_equal(weft_reader_open(&r, trace_path(t), &err), 0);
-    assert_int_equal(weft_model_build(&m, r, NULL, NULL, &err), 0);
-    weft_reader_close(r);
-    trace_fini(t);
-    return m;
-}
-
 /* thread: the number of each stream's. */
 static struct weft_model *build(const struct step *step, size_t count, const uint32_t *thread)
 {
@@ -54,7 +42,7 @@ static struct weft_model *build(const struct step *step, size_t count, const uin
             events_put(&t, step[i].ev, site[0]);
         }
     }
-    return read_model(&t);
+    return trace_model(&t);
 }
 
 #define BUILD(thread, ...)                                                                         \

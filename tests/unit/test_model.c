@@ -3,26 +3,9 @@
  * of the rules, not from the code. Long, for there are many rules. */
 #include <inttypes.h>
 
-#include "model/model.h"
-#include "trace.h"
+#include "models.h"
 
 /* ---- Building and describing ---- */
-
-static struct weft_model *build(const struct weft_event *ev, size_t count)
-{
-    struct trace t = {.fd = -1};
-    trace_packet(&t, 0, ev, count);
-    return trace_model(&t);
-}
-
-/* -1 for the loop, - for none. */
-static void print_id(FILE *out, const struct weft_model *m, uint32_t promise)
-{
-    if (promise == WEFT_NONE)
-        fputs(" -", out);
-    else
-        fprintf(out, " %" PRId64, (int64_t)m->promise[promise].id);
-}
 
 /* A line for each promise, by id:
  *     id type creator start end outcome becomes label
@@ -60,9 +43,7 @@ static char *describe(const struct weft_model *m)
 static void expect_model(const struct weft_model *m, const char *wanted)
 {
     char *found = describe(m);
-    if (strcmp(found, wanted) != 0)
-        fprintf(stderr, "expected:\n%sfound:\n%s", wanted, found);
-    assert_string_equal(found, wanted);
+    expect_text(found, wanted);
     free(found);
 }
 
@@ -70,30 +51,13 @@ static void expect_model(const struct weft_model *m, const char *wanted)
 #define EXPECT(wanted, ...)                                                                        \
     do {                                                                                           \
         const struct weft_event ev_[] = {__VA_ARGS__};                                             \
-        struct weft_model *m_ = build(ev_, COUNT(ev_));                                            \
+        struct weft_model *m_ = trace_model_of(ev_, COUNT(ev_));                                   \
         expect_model(m_, wanted);                                                                  \
         assert_int_equal(m_->contradictions.created_twice + m_->contradictions.resolved_twice +    \
                              m_->contradictions.circles + m_->contradictions.on_loop,              \
                          0);                                                                       \
         weft_model_free(m_);                                                                       \
     } while (0)
-
-#define BUILD(...)                                                                                 \
-    build((const struct weft_event[]){__VA_ARGS__},                                                \
-          COUNT(((const struct weft_event[]){__VA_ARGS__})))
-
-/* The runs of a promise: "10-20 30-40". */
-static void expect_runs(const struct weft_model *m, uint64_t id, const char *wanted)
-{
-    char found[256] = "";
-    size_t used = 0;
-    uint32_t p = weft_model_find(m, id);
-    assert_int_not_equal(p, WEFT_NONE);
-    for (uint32_t r = m->promise[p].first_run; r != WEFT_NONE; r = m->run[r].next)
-        used += (size_t)snprintf(found + used, sizeof found - used, "%s%" PRId64 "-%" PRId64,
-                                 used ? " " : "", m->run[r].start_ns, m->run[r].end_ns);
-    assert_string_equal(found, wanted);
-}
 
 /* The interactions of a promise as the actor: "reads 2 at 10, waits 3 at 20". */
 static void expect_interactions(const struct weft_model *m, uint64_t id, const char *wanted)
@@ -181,7 +145,7 @@ TEST(a_number_means_what_it_has_become)
 /* q's own becoming joins the chain: 1 -> 2, then 3 -> 1 means 3 -> 2. */
 TEST(becoming_follows_both)
 {
-    struct weft_model *m = BUILD(creates(0, LOOP, 1, TASK), creates(0, LOOP, 2, TASK),
+    struct weft_model *m = MODEL(creates(0, LOOP, 1, TASK), creates(0, LOOP, 2, TASK),
                                  creates(0, LOOP, 3, TASK), becomes(10, 1, 2), becomes(20, 3, 1));
     expect_model(m, "1 task -1 0 10 became 2 -\n"
                     "2 task -1 0 0 pending - -\n"
@@ -196,7 +160,7 @@ TEST(becoming_follows_both)
 TEST(switch_read_and_signal_make_run)
 {
     struct weft_model *m =
-        BUILD(switches(0, LOOP), switches(10, 1), reads(20, 2, 1), signals(30, 3, 1),
+        MODEL(switches(0, LOOP), switches(10, 1), reads(20, 2, 1), signals(30, 3, 1),
               read_later(35, 4, 1), signal_only(36, 5, 1), try_read(37, 6, 1), switches(40, LOOP),
               switches(50, 1), switches(55, 1), switches(60, 2));
     expect_runs(m, LOOP, "0-10 40-50");
@@ -211,7 +175,7 @@ TEST(switch_read_and_signal_make_run)
 
 TEST(becoming_hands_the_run_over)
 {
-    struct weft_model *m = BUILD(switches(0, 1), becomes(10, 1, 2), switches(30, LOOP),
+    struct weft_model *m = MODEL(switches(0, 1), becomes(10, 1, 2), switches(30, LOOP),
                                  becomes(40, 3, 4), switches(50, 1));
     expect_runs(m, 1, "0-10");
     expect_runs(m, 2, "10-30 50-50");
@@ -222,7 +186,7 @@ TEST(becoming_hands_the_run_over)
 
 TEST(resolving_clips_the_run)
 {
-    struct weft_model *m = BUILD(switches(0, 1), fulfills(10, 1, 1), label(20, 2, "x"),
+    struct weft_model *m = MODEL(switches(0, 1), fulfills(10, 1, 1), label(20, 2, "x"),
                                  switches(30, LOOP), switches(40, LOOP));
     expect_runs(m, 1, "0-10");
     expect_runs(m, LOOP, "30-40");
@@ -231,7 +195,7 @@ TEST(resolving_clips_the_run)
 
 TEST(reading_the_loop_says_nothing)
 {
-    struct weft_model *m = BUILD(switches(0, 1), reads(10, 2, LOOP), read_later(20, 3, LOOP),
+    struct weft_model *m = MODEL(switches(0, 1), reads(10, 2, LOOP), read_later(20, 3, LOOP),
                                  try_read(30, 4, LOOP), switches(40, LOOP));
     assert_int_equal(m->promises, 2);
     assert_int_equal(m->interactions, 0);
@@ -244,7 +208,7 @@ TEST(reading_the_loop_says_nothing)
 TEST(interactions_belong_to_the_actor)
 {
     struct weft_model *m =
-        BUILD(reads(0, 1, 2), try_read(1, 1, 3), read_later(2, 1, 4), fulfills(3, 1, 5),
+        MODEL(reads(0, 1, 2), try_read(1, 1, 3), read_later(2, 1, 4), fulfills(3, 1, 5),
               fails(4, 1, 6, ""), signals(5, 7, 1), signal_only(6, 8, 1), fulfills(7, LOOP, 9));
     expect_interactions(m, 1,
                         "reads 2 at 0, waits 3 at 1, reads 4 at 2, resolves 5 at 3, "
@@ -257,7 +221,7 @@ TEST(interactions_belong_to_the_actor)
 TEST(a_read_replaces_the_wait_before_it)
 {
     struct weft_model *m =
-        BUILD(try_read(0, 1, 2), reads(10, 1, 2),                      /* replaced */
+        MODEL(try_read(0, 1, 2), reads(10, 1, 2),                      /* replaced */
               try_read(20, 3, 2), try_read(21, 3, 4), reads(22, 3, 2), /* not: 4 in between */
               try_read(30, 5, 2), read_later(31, 5, 2), read_later(32, 5, 2), /* once only */
               try_read(40, 6, 2), try_read(41, 6, 2), reads(42, 6, 2) /* only the last wait */);
@@ -273,7 +237,7 @@ TEST(a_read_replaces_the_wait_before_it)
 TEST(labels)
 {
     struct weft_model *m =
-        BUILD(label(0, LOOP, "dropped"), label(1, 1, "__should_resolve"), label(2, 1, "first"),
+        MODEL(label(0, LOOP, "dropped"), label(1, 1, "__should_resolve"), label(2, 1, "first"),
               counter(3, 2, 5, "queue"), increases(4, 2, -7, "queue"), label(5, 2, "second"),
               label(6, 1, ""), label(7, 3, ""));
     expect_model(m, "1 preexisting -1 0 7 pending - first should\n"
@@ -342,7 +306,7 @@ TEST(pending_promises_end_with_their_last_sign_of_life)
 TEST(what_should_resolve_ends_with_the_trace)
 {
     struct weft_model *m =
-        BUILD(creates(0, LOOP, 1, TASK), creates(0, LOOP, 2, TASK), creates(0, LOOP, 3, TASK),
+        MODEL(creates(0, LOOP, 1, TASK), creates(0, LOOP, 2, TASK), creates(0, LOOP, 3, TASK),
               creates(0, LOOP, 4, TASK), creates(0, LOOP, 5, TASK), label(1, 1, "__should_resolve"),
               label(1, 2, "__should_resolve"), label(1, 3, "__should_resolve"), becomes(5, 2, 4),
               fulfills(6, LOOP, 3), label(7, 5, "__should_resolve?"), switches(50, LOOP));
@@ -449,7 +413,7 @@ TEST(a_bind_that_is_waited_for_is_not)
 TEST(counters_and_scales)
 {
     struct weft_model *m =
-        BUILD(counter(0, 1, 3, "b#2"), counter(1, 1, 500, "b#1"), increases(2, 1, -600, "b#1"),
+        MODEL(counter(0, 1, 3, "b#2"), counter(1, 1, 500, "b#1"), increases(2, 1, -600, "b#1"),
               counter(3, 1, 7, "tcp-to-ip"), counter(4, 1, 40, "tcp-ackd-segs"),
               counter(5, 1, -4, "a"), counter(6, 1, 2, "b#1#x"), increases(7, 1, 4, "b#2"));
     static const struct {
@@ -482,7 +446,7 @@ TEST(counters_and_scales)
 
 TEST(counters_do_not_overflow)
 {
-    struct weft_model *m = BUILD(counter(0, 1, INT64_MAX, "c"), increases(1, 1, 1, "c"),
+    struct weft_model *m = MODEL(counter(0, 1, INT64_MAX, "c"), increases(1, 1, 1, "c"),
                                  counter(2, 1, INT64_MAX, "c"));
     assert_int_equal(m->change[1].value, INT64_MIN);
     assert_int_equal(m->change[2].amount, -1);
@@ -494,7 +458,7 @@ TEST(counters_do_not_overflow)
 TEST(collections)
 {
     struct weft_model *m =
-        BUILD(switches(100, LOOP), gc(150, 30), gc(160, 500), gc(170, UINT64_MAX));
+        MODEL(switches(100, LOOP), gc(150, 30), gc(160, 500), gc(170, UINT64_MAX));
     assert_int_equal(m->pauses, 3);
     assert_int_equal(m->pause[0].start_ns, 20);
     assert_int_equal(m->pause[0].end_ns, 50);
@@ -516,7 +480,7 @@ TEST(collections)
 TEST(becoming_oneself_is_ignored)
 {
     struct weft_model *m =
-        BUILD(creates(0, LOOP, 1, TASK), becomes(10, 1, 1), fulfills(20, LOOP, 1));
+        MODEL(creates(0, LOOP, 1, TASK), becomes(10, 1, 1), fulfills(20, LOOP, 1));
     expect_model(m, "1 task -1 0 20 fulfilled - -\n");
     CONTRADICTIONS(m, 0, 0, 1, 0);
     weft_model_free(m);
@@ -524,7 +488,7 @@ TEST(becoming_oneself_is_ignored)
 
 TEST(circles_are_ignored)
 {
-    struct weft_model *m = BUILD(creates(0, LOOP, 1, TASK), creates(0, LOOP, 2, TASK),
+    struct weft_model *m = MODEL(creates(0, LOOP, 1, TASK), creates(0, LOOP, 2, TASK),
                                  creates(0, LOOP, 3, TASK), becomes(10, 1, 2), becomes(20, 2, 3),
                                  becomes(30, 3, 1), becomes(31, 1, 3), fulfills(40, LOOP, 2));
     expect_model(m, "1 task -1 0 10 became 2 -\n"
@@ -537,7 +501,7 @@ TEST(circles_are_ignored)
 TEST(created_twice)
 {
     struct weft_model *m =
-        BUILD(creates(0, LOOP, 1, TASK), creates(5, 1, 1, BIND), creates(6, 2, 1, BIND),
+        MODEL(creates(0, LOOP, 1, TASK), creates(5, 1, 1, BIND), creates(6, 2, 1, BIND),
               label(7, 3, "seen before"), creates(8, 1, 3, BIND), /* its creation was missing */
               creates(9, 4, 5, TASK), creates(10, 5, 4, TASK) /* would be its own ancestor */);
     expect_model(m, "1 task -1 0 0 pending - -\n"
@@ -552,7 +516,7 @@ TEST(created_twice)
 TEST(resolved_twice)
 {
     struct weft_model *m =
-        BUILD(creates(0, LOOP, 1, TASK), creates(0, LOOP, 2, TASK), creates(0, LOOP, 3, TASK),
+        MODEL(creates(0, LOOP, 1, TASK), creates(0, LOOP, 2, TASK), creates(0, LOOP, 3, TASK),
               fulfills(10, LOOP, 1), fails(20, LOOP, 1, "again"), fails(10, LOOP, 2, "first"),
               fulfills(20, LOOP, 2), fulfills(10, LOOP, 3), becomes(20, 3, 1));
     expect_model(m, "1 task -1 0 20 failed - -\n"
@@ -567,7 +531,7 @@ TEST(resolved_twice)
 TEST(resolved_before_it_is_read)
 {
     struct weft_model *m =
-        BUILD(fulfills(0, LOOP, 1), creates(10, LOOP, 2, BIND), fulfills(20, LOOP, 2),
+        MODEL(fulfills(0, LOOP, 1), creates(10, LOOP, 2, BIND), fulfills(20, LOOP, 2),
               reads(30, 2, 1), /* a bind that is resolved, then reads and runs */
               switches(40, LOOP));
     expect_model(m, "1 preexisting -1 0 0 fulfilled - -\n"
@@ -578,7 +542,7 @@ TEST(resolved_before_it_is_read)
 
 TEST(time_runs_backwards)
 {
-    struct weft_model *m = BUILD(switches(1000, 1), creates(500, 1, 2, TASK), switches(400, 2),
+    struct weft_model *m = MODEL(switches(1000, 1), creates(500, 1, 2, TASK), switches(400, 2),
                                  fulfills(1500, 2, 2), switches(900, 1), switches(1300, LOOP));
     assert_int_equal(m->end_ns, 500);
     expect_runs(m, 1, "-100-300"); /* the first one would have ended before it began */
@@ -594,7 +558,7 @@ TEST(time_runs_backwards)
 TEST(times_are_anything)
 {
     struct weft_model *m =
-        BUILD(switches(1ull << 63, 1), creates(UINT64_MAX, 1, 2, TASK), fulfills(0, 1, 2),
+        MODEL(switches(1ull << 63, 1), creates(UINT64_MAX, 1, 2, TASK), fulfills(0, 1, 2),
               creates(1, 1, 3, TASK), switches(UINT64_MAX / 4, LOOP), gc(5, UINT64_MAX));
     for (uint32_t p = 0; p < m->promises; p++) {
         assert_true(m->promise[p].start_ns <= WEFT_TIME_MAX);
@@ -608,7 +572,7 @@ TEST(times_are_anything)
 TEST(the_loop_as_a_target)
 {
     struct weft_model *m =
-        BUILD(creates(0, LOOP, 1, TASK), creates(1, 1, LOOP, TASK), fulfills(2, 1, LOOP),
+        MODEL(creates(0, LOOP, 1, TASK), creates(1, 1, LOOP, TASK), fulfills(2, 1, LOOP),
               fails(3, 1, LOOP, "x"), becomes(4, LOOP, 1), signals(5, LOOP, 1),
               label(6, LOOP, "__should_resolve"), counter(7, LOOP, 1, "c"), switches(8, 1));
     CONTRADICTIONS(m, 0, 0, 0, 4);
@@ -625,7 +589,7 @@ TEST(the_loop_as_a_target)
 TEST(becoming_the_loop)
 {
     struct weft_model *m =
-        BUILD(creates(0, LOOP, 1, TASK), label(1, 1, "__should_resolve"), becomes(2, 1, LOOP),
+        MODEL(creates(0, LOOP, 1, TASK), label(1, 1, "__should_resolve"), becomes(2, 1, LOOP),
               creates(3, 1, 2, TASK), fulfills(4, LOOP, 1), reads(5, 2, 1), switches(6, 1));
     CONTRADICTIONS(m, 0, 0, 0, 1);
     expect_model(m, "1 task -1 0 2 became -1 - should\n"
@@ -635,7 +599,7 @@ TEST(becoming_the_loop)
 
 TEST(nothing_at_all)
 {
-    struct weft_model *m = build(NULL, 0);
+    struct weft_model *m = trace_model_of(NULL, 0);
     assert_int_equal(m->promises, 1);
     assert_int_equal(m->events_total, 0);
     assert_int_equal(m->end_ns, 0);

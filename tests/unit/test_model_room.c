@@ -9,17 +9,6 @@
 #include "model/model.h"
 #include "trace.h"
 
-#define BUILD(...)                                                                                 \
-    build((const struct weft_event[]){__VA_ARGS__},                                                \
-          COUNT(((const struct weft_event[]){__VA_ARGS__})))
-
-static struct weft_model *build(const struct weft_event *ev, size_t count)
-{
-    struct trace t = {.fd = -1};
-    trace_packet(&t, 0, ev, count);
-    return trace_model(&t);
-}
-
 static const struct weft_promise *promise(const struct weft_model *m, uint64_t id)
 {
     uint32_t p = weft_model_find(m, id);
@@ -157,7 +146,7 @@ TEST(values_change_and_go)
 TEST(why_it_failed_and_what_it_became)
 {
     struct weft_model *m =
-        BUILD(creates(0, LOOP, 1, TASK), creates(0, LOOP, 2, TASK), creates(0, LOOP, 3, TASK),
+        MODEL(creates(0, LOOP, 1, TASK), creates(0, LOOP, 2, TASK), creates(0, LOOP, 3, TASK),
               creates(0, LOOP, 4, TASK), fails(5, LOOP, 1, "why"), fails(6, LOOP, 2, "first"),
               becomes(7, 2, 3), becomes(8, 3, 4));
     uint32_t last = weft_model_find(m, 4);
@@ -178,7 +167,7 @@ TEST(why_it_failed_and_what_it_became)
 TEST(signs_of_life_leave_no_trace)
 {
     struct weft_model *m =
-        BUILD(creates(0, LOOP, 1, TASK), creates(10, 1, 2, TASK), try_read(30, 2, 1),
+        MODEL(creates(0, LOOP, 1, TASK), creates(10, 1, 2, TASK), try_read(30, 2, 1),
               creates(UINT64_C(1) << 40, 1, 3, TASK), creates(5, LOOP, 4, TASK));
     const struct weft_promise *p = promise(m, 1);
     assert_int_equal(p->end_ns, INT64_C(1) << 40);
@@ -195,7 +184,7 @@ TEST(signs_of_life_leave_no_trace)
 TEST(chains_are_in_the_order_of_recording)
 {
     struct weft_model *m =
-        BUILD(creates(0, LOOP, 1, TASK), creates(0, LOOP, 2, TASK), label(30, 1, "a"),
+        MODEL(creates(0, LOOP, 1, TASK), creates(0, LOOP, 2, TASK), label(30, 1, "a"),
               label(40, 2, "x"), label(20, 1, "b"), increases(10, 1, 5, "c"), label(50, 1, "d"),
               try_read(60, 1, 2), try_read(61, 1, 2), reads(62, 1, 2), try_read(63, 1, 2));
     static const char *const wanted[] = {"a", "b", "c+5", "d"};
@@ -221,7 +210,7 @@ TEST(chains_are_in_the_order_of_recording)
 TEST(a_mark_follows)
 {
     struct weft_model *m =
-        BUILD(creates(0, LOOP, 1, TASK), creates(0, LOOP, 2, TASK), creates(0, LOOP, 3, TASK),
+        MODEL(creates(0, LOOP, 1, TASK), creates(0, LOOP, 2, TASK), creates(0, LOOP, 3, TASK),
               creates(0, LOOP, 4, TASK), becomes(1, 1, 2), label(2, 1, "__should_resolve"),
               becomes(3, 2, 3), becomes(4, 3, 4), switches(90, LOOP));
     assert_false(promise(m, 1)->should_resolve);

@@ -4,6 +4,7 @@
 
 #include "model/model.h"
 #include "model/traced.h"
+#include "models.h"
 #include "packets.h"
 
 /* ---- Building and describing ---- */
@@ -78,14 +79,6 @@ static struct step made(struct weft_event ev, enum site site)
     return (struct step){.ev = ev, .site = site};
 }
 
-static void print_id(FILE *out, const struct weft_model *m, uint32_t promise)
-{
-    if (promise == WEFT_NONE)
-        fputs(" -", out);
-    else
-        fprintf(out, " %" PRId64, (int64_t)m->promise[promise].id);
-}
-
 /* "id type creator start end outcome becomes label", a line each, by id. */
 static void expect_model(struct weft_model *m, const char *wanted)
 {
@@ -108,9 +101,7 @@ static void expect_model(struct weft_model *m, const char *wanted)
     }
     free(sorted);
     fclose(out);
-    if (strcmp(text, wanted) != 0)
-        fprintf(stderr, "expected:\n%sfound:\n%s", wanted, text);
-    assert_string_equal(text, wanted);
+    expect_text(text, wanted);
     free(text);
     weft_model_free(m);
 }
@@ -119,18 +110,6 @@ static void assert_no_contradiction(const struct weft_model *m)
 {
     const struct weft_contradictions *c = &m->contradictions;
     assert_int_equal(c->created_twice + c->resolved_twice + c->circles + c->on_loop, 0);
-}
-
-static void expect_runs(const struct weft_model *m, uint64_t id, const char *wanted)
-{
-    char found[256] = "";
-    size_t used = 0;
-    uint32_t p = weft_model_find(m, id);
-    assert_int_not_equal(p, WEFT_NONE);
-    for (uint32_t r = m->promise[p].first_run; r != WEFT_NONE; r = m->run[r].next)
-        used += (size_t)snprintf(found + used, sizeof found - used, "%s%" PRId64 "-%" PRId64,
-                                 used ? " " : "", m->run[r].start_ns, m->run[r].end_ns);
-    assert_string_equal(found, wanted);
 }
 
 static void expect_sleeps(struct weft_model *m, const char *wanted)

@@ -74,9 +74,7 @@ static struct result read_limited(struct trace *t, uint32_t longest)
 static struct result expect(struct trace *t, const char *wanted, const char *problem)
 {
     struct result res = read_limited(t, 0);
-    if (strcmp(res.text, wanted) != 0)
-        fprintf(stderr, "expected:\n%sfound:\n%s", wanted, res.text);
-    assert_string_equal(res.text, wanted);
+    expect_text(res.text, wanted);
     for (uint64_t i = 0; i < res.damage.problems && i < WEFT_DAMAGE_KEPT; i++)
         if (!problem || !strstr(res.damage.first[i].text, problem))
             fprintf(stderr, "%s\n", res.damage.first[i].text);

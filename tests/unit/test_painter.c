@@ -245,25 +245,27 @@ static void add_many(struct picture *p, struct weft_draw *draw, uint32_t count, 
     for (uint32_t i = 0; i < 40; i++)
         p->shades[i] = (uint8_t)(i * 37);
     for (uint32_t i = 0; i < count; i++) {
-        const bool shades = next(random) % 5 == 0;
-        int32_t x = (int32_t)(next(random) % (500 * PX)), y = (int32_t)(next(random) % (1500 * PX));
-        draw[i] = (struct weft_draw){.op = shades ? WEFT_DRAW_SHADES : ops[next(random) % 4],
-                                     .ink = (uint8_t)(next(random) % WEFT_INKS),
-                                     .alpha = (uint8_t)(next(random) % 2 ? 255 : next(random)),
-                                     .size = (int32_t)(next(random) % (4 * PX)) + 1,
-                                     .x0 = x,
-                                     .y0 = y,
-                                     .x1 = x + (int32_t)(next(random) % (200 * PX)),
-                                     .y1 = y + (int32_t)(next(random) % (800 * PX)),
-                                     .count = shades ? 40 : 0,
-                                     .tip = WEFT_NO_TIP,
-                                     .promise = UINT32_MAX};
+        const bool shades = next_random(random) % 5 == 0;
+        int32_t x = (int32_t)(next_random(random) % (500 * PX)),
+                y = (int32_t)(next_random(random) % (1500 * PX));
+        draw[i] = (struct weft_draw){
+            .op = shades ? WEFT_DRAW_SHADES : ops[next_random(random) % 4],
+            .ink = (uint8_t)(next_random(random) % WEFT_INKS),
+            .alpha = (uint8_t)(next_random(random) % 2 ? 255 : next_random(random)),
+            .size = (int32_t)(next_random(random) % (4 * PX)) + 1,
+            .x0 = x,
+            .y0 = y,
+            .x1 = x + (int32_t)(next_random(random) % (200 * PX)),
+            .y1 = y + (int32_t)(next_random(random) % (800 * PX)),
+            .count = shades ? 40 : 0,
+            .tip = WEFT_NO_TIP,
+            .promise = UINT32_MAX};
         if (shades) {
             draw[i].size = 3 * PX;
-            draw[i].y1 = y + (int32_t)(next(random) % (60 * PX));
-        } else if (draw[i].op != WEFT_DRAW_RECT && next(random) % 2) {
-            draw[i].y1 = y - (int32_t)(next(random) % (800 * PX));
-            draw[i].x1 = next(random) % 3 ? draw[i].x1 : x;
+            draw[i].y1 = y + (int32_t)(next_random(random) % (60 * PX));
+        } else if (draw[i].op != WEFT_DRAW_RECT && next_random(random) % 2) {
+            draw[i].y1 = y - (int32_t)(next_random(random) % (800 * PX));
+            draw[i].x1 = next_random(random) % 3 ? draw[i].x1 : x;
         }
     }
     p->list.draws = count;

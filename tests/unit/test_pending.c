@@ -69,9 +69,7 @@ static void expect(struct trace *t, const char *wanted, struct weft_reader_facts
         }
     assert_int_equal(n, 0);
     fclose(out);
-    if (strcmp(text, wanted) != 0)
-        fprintf(stderr, "expected:\n%sfound:\n%s", wanted, text);
-    assert_string_equal(text, wanted);
+    expect_text(text, wanted);
     if (facts)
         *facts = *weft_reader_facts(r);
     free(text);
@@ -99,9 +97,7 @@ static void expect_model(struct trace *t, const char *wanted)
                 p->should_resolve ? " should" : "");
     }
     fclose(out);
-    if (strcmp(text, wanted) != 0)
-        fprintf(stderr, "expected:\n%sfound:\n%s", wanted, text);
-    assert_string_equal(text, wanted);
+    expect_text(text, wanted);
     free(sorted);
     free(text);
     weft_model_free(m);

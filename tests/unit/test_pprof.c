@@ -406,8 +406,6 @@ static struct weft_model *model_with(bool caused, bool is)
 {
     struct trace t = {.fd = -1};
     struct strings s = {.used = 0};
-    struct weft_reader *r;
-    struct weft_model *m;
     uint32_t site[1] = {strings_site(&s, strings_text(&s, "task"), 0, 0, 0)};
     const struct step steps[] = {
         step(creates(100, LOOP, 1, 0)), step(label(101, 1, "accept")), step(background(102, 1)),
@@ -426,11 +424,7 @@ static struct weft_model *model_with(bool caused, bool is)
         events_put(&t, parent, 0);
     if (is)
         events_put(&t, span, 0);
-    assert_int_equal(weft_reader_open(&r, trace_path(&t), NULL), 0);
-    assert_int_equal(weft_model_build(&m, r, NULL, NULL, NULL), 0);
-    weft_reader_close(r);
-    trace_fini(&t);
-    return m;
+    return trace_model(&t);
 }
 
 static struct weft_model *model(void)

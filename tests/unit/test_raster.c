@@ -236,7 +236,8 @@ TEST(sorts_as_glibc_does)
             struct item *items = calloc(count + 1, sizeof *items);
             assert_non_null(items);
             for (uint32_t i = 0; i < count; i++)
-                items[i] = (struct item){.key = next(&random) % 50, .place = i, .rest = "01234567"};
+                items[i] =
+                    (struct item){.key = next_random(&random) % 50, .place = i, .rest = "01234567"};
             if (is_poor)
                 web_sort_in_place(items, count, sizeof *items, by_key);
             else

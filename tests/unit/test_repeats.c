@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: ISC */
 /* What is done again and again: readers and timers, attempts, pauses. Each scene is one style of recording, and what looks
  * alike but is as it should be. Linked with --wrap=malloc and so on. */
-#include "allocations.h"
-#include "analyse/finding.h"
+#include "findings.h"
 #include "packets.h"
-#include "rules.h"
 
 #define MS UINT64_C(1000000)
 #define KINDS                                                                                      \
     (1u << WEFT_FINDING_STOPPED | 1u << WEFT_FINDING_RETRY_STORM | 1u << WEFT_FINDING_GC_PAUSE |   \
      1u << WEFT_FINDING_POLLING | 1u << WEFT_FINDING_STRAGGLER | 1u << WEFT_FINDING_STARVATION |   \
      1u << WEFT_FINDING_DRIFT | 1u << WEFT_FINDING_LIVELOCK | 1u << WEFT_FINDING_DOUBLE_RESOLVE)
+
+static uint32_t looked_for = KINDS;
 
 /* ---- Making and describing ---- */
 
@@ -24,12 +24,8 @@ static void begin(void)
 {
     static const char *const types[SITES] = {"task",      "timer",   "reply",
                                              "condition", "connect", "interval"};
-    struct strings s = {.used = 0};
     trace = (struct trace){.fd = -1};
-    for (unsigned i = 0; i < SITES; i++)
-        site[i] = strings_site(&s, strings_text(&s, types[i]), 0, 0, 0);
-    facts_packet_with_pause(&trace, (struct weft_facts_header){.state = WEFT_TRACE_STOPPED});
-    strings_packet(&trace, &s);
+    sites_packets(&trace, WEFT_TRACE_STOPPED, types, site, SITES);
     now = last_id = 0;
     events_begin(&trace, (struct weft_events_header){.stream = 0, .sequence = 1});
 }
@@ -55,74 +51,11 @@ static void sleep_ms(uint64_t ms)
     put(resumes(0));
 }
 
-static int find(struct weft_findings *f, const struct weft_model *m)
-{
-    struct weft_history *h;
-    struct weft_explain_options o = {.ignore = ~KINDS};
-    int rc = weft_history_new(&h, m, NULL, NULL);
-    if (rc < 0)
-        return rc;
-    rc = weft_explain(f, h, &o, NULL, NULL);
-    weft_history_free(h);
-    return rc;
-}
-
-/* Name, confidence, culprit, how often, how many are affected, why it is not surer: a line for each finding. */
-static char *as_text(void *model)
-{
-    const struct weft_model *m = model;
-    struct weft_findings f;
-    char *text;
-    size_t size;
-    FILE *out = open_memstream(&text, &size);
-    assert_int_equal(find(&f, m), 0);
-    for (uint32_t i = 0; i < f.count; i++) {
-        const struct weft_finding *x = &f.finding[i];
-        fprintf(out, "%s %s %u x%u, %u: %s\n%s\n", weft_finding_name(x->kind),
-                weft_confidence_name(x->confidence), (unsigned)m->promise[x->promise].id,
-                (unsigned)x->count, (unsigned)x->affected_total, x->doubt ? x->doubt : "", x->text);
-        assert_true(x->evidences > 0 && x->start_ns <= x->end_ns);
-        for (uint32_t k = 1; k < x->evidences; k++)
-            assert_true(x->evidence[k - 1].time_ns <= x->evidence[k].time_ns);
-    }
-    fclose(out);
-    weft_findings_fini(&f);
-    return text;
-}
-
 /* wanted: how what is found begins, and then what is in it; none: nothing is found. */
 static void expect(const char *scene, const char *const *wanted)
 {
-    struct weft_reader *reader;
-    struct weft_model *m;
-    long each = 1;
     events_end(&trace, now);
-    assert_int_equal(weft_reader_open(&reader, trace_path(&trace), NULL), 0);
-    assert_int_equal(weft_model_build(&m, reader, NULL, NULL, NULL), 0);
-    weft_reader_close(reader);
-    trace_fini(&trace);
-    char *text = as_text(m);
-    bool right = *wanted ? strncmp(text, *wanted, strlen(*wanted)) == 0 : *text == '\0';
-    for (const char *const *w = wanted; right && *w; w++)
-        right = strstr(text, *w) != NULL;
-    if (!right)
-        print_error("expected: %s …\nfound: %s\n", *wanted ? *wanted : "nothing", text);
-    assert_true(right);
-    free(text);
-    for (bool failed = *wanted != NULL; failed; each++) { /* each allocation may fail */
-        struct weft_findings f;
-        const long before = live;
-        fail_at = each;
-        int rc = find(&f, m);
-        failed = fail_at == 0;
-        fail_at = 0;
-        if (rc == 0)
-            weft_findings_fini(&f);
-        assert_int_equal(live, before);
-        assert_int_equal(rc, failed ? WEFT_E_NOMEM : 0);
-    }
-    rules_change(KINDS, scene, as_text, m);
-    weft_model_free(m);
+    findings_expect(scene, trace_model(&trace), wanted);
 }
 
 #define EXPECT(...) expect(__func__, (const char *const[]){__VA_ARGS__, NULL})

@@ -90,14 +90,6 @@ static struct weft_viewport whole(void)
         .selected = WEFT_NONE, .hovered = WEFT_NONE, .focus_row = WEFT_NONE, .width_px = 1000};
 }
 
-static uint32_t next(uint32_t *random)
-{
-    *random ^= *random << 13;
-    *random ^= *random >> 17;
-    *random ^= *random << 5;
-    return *random;
-}
-
 /* ---- Sums ---- */
 
 /* How long a thread was on a core before a time, by all samples that are shown. */
@@ -131,13 +123,13 @@ TEST(sums_are_those_of_all_samples)
     const struct weft_source source = {.unit = WEFT_UNIT_NS, .period = MS};
     struct made x = begin(&source);
     uint32_t random = 88172645, a = thread(&x, 1), b = thread(&x, 2);
-    for (int64_t t = 0; t < SECOND; t += next(&random) % 2000000)
-        sample(&x, m, next(&random) % 3 ? a : b, t, 1 + next(&random) % MS, 0);
+    for (int64_t t = 0; t < SECOND; t += next_random(&random) % 2000000)
+        sample(&x, m, next_random(&random) % 3 ? a : b, t, 1 + next_random(&random) % MS, 0);
     struct weft_scene *s = scene_of(&x, m);
     assert_int_equal(s->d->strips, 2);
     for (uint32_t strip = 0; strip < 2; strip++) {
         uint32_t hint = 0;
-        for (int64_t t = -5 * MS; t < SECOND + 5 * MS; t += next(&random) % 300000) {
+        for (int64_t t = -5 * MS; t < SECOND + 5 * MS; t += next_random(&random) % 300000) {
             struct view_on_core is = view_density_until(s->d, strip, VIEW_SAMPLES, t, &hint);
             struct view_on_core want = naive(s, s->d->strip[strip].thread, t);
             assert_int_equal(is.on_ns, want.on_ns);
@@ -145,8 +137,8 @@ TEST(sums_are_those_of_all_samples)
         }
         uint32_t none = 0; /* and from anywhere */
         for (int i = 0; i < 1000; i++) {
-            int64_t t = (int64_t)(next(&random) % SECOND);
-            hint = next(&random) % 100;
+            int64_t t = (int64_t)(next_random(&random) % SECOND);
+            hint = next_random(&random) % 100;
             assert_int_equal(view_density_until(s->d, strip, VIEW_SAMPLES, t, &hint).on_ns,
                              view_density_until(s->d, strip, VIEW_SAMPLES, t, &none).on_ns);
             none = 0;

@@ -168,14 +168,6 @@ TEST(every_cut)
     assert_int_equal(clean(out, 4, "ab\xffz", 4), 2);
 }
 
-static uint32_t next(uint32_t *random)
-{
-    *random ^= *random << 13;
-    *random ^= *random >> 17;
-    *random ^= *random << 5;
-    return *random;
-}
-
 /* Cleaning twice changes nothing more; widths of a text's parts fit together. */
 TEST(random_bytes)
 {
@@ -187,16 +179,17 @@ TEST(random_bytes)
 
     for (int round = 0; round < 20000; round++) {
         char text[24], once[80], twice[80];
-        size_t size = next(&random) % sizeof(text);
+        size_t size = next_random(&random) % sizeof(text);
 
         for (size_t i = 0; i < size; i++)
-            text[i] = (char)(round % 2 ? next(&random) : spice[next(&random) % sizeof(spice)]);
+            text[i] = (char)(round % 2 ? next_random(&random)
+                                       : spice[next_random(&random) % sizeof(spice)]);
         size_t n = clean(once, sizeof(once), text, size);
         assert_int_equal(clean(twice, sizeof(twice), once, n), n);
         assert_memory_equal(once, twice, n);
 
         int32_t all = weft_text_width(once, n, 11 * PX, false), fits;
-        int32_t room = (int32_t)(next(&random) % (40 * PX));
+        int32_t room = (int32_t)(next_random(&random) % (40 * PX));
         size_t head = weft_text_fit(once, n, 11 * PX, false, room, &fits);
         assert_true(head <= n && fits <= room);
         assert_int_equal(fits, weft_text_width(once, head, 11 * PX, false));

@@ -196,3 +196,15 @@ static inline struct weft_model *trace_model(struct trace *t)
     trace_fini(t);
     return m;
 }
+
+/* The model of a packet with those events. */
+static inline struct weft_model *trace_model_of(const struct weft_event *ev, size_t count)
+{
+    struct trace t = {.fd = -1};
+    trace_packet(&t, 0, ev, count);
+    return trace_model(&t);
+}
+
+#define MODEL(...)                                                                                 \
+    trace_model_of((const struct weft_event[]){__VA_ARGS__},                                       \
+                   COUNT(((const struct weft_event[]){__VA_ARGS__})))
