@@ -99,7 +99,7 @@ int weft_explain(struct weft_findings *out, const struct weft_history *h,
                                .data = data};
     s.failed = analyse_families_init(&families, h->m) < 0;
     for (unsigned i = 0; i < SEARCHES && !s.failed && !s.canceled; i++) {
-        /* Nothing but what hangs can be seen at one moment. */
+        /* It finds all of WEFT_FINDINGS_AT_ONCE. */
         if (h->m->quirks.at_once && searches[i] != analyse_find_hangs)
             continue;
         s.done = (double)i / SEARCHES;

@@ -103,6 +103,11 @@ struct weft_findings {
 
 #define WEFT_FINDINGS_MAX 1000
 
+/* The kinds that need no history: in a trace of one moment (at_once), weft_explain looks only for these. */
+#define WEFT_FINDINGS_AT_ONCE                                                                      \
+    (1u << WEFT_FINDING_DEADLOCK | 1u << WEFT_FINDING_LOST_WAKEUP | 1u << WEFT_FINDING_HANG_ROOT | \
+     1u << WEFT_FINDING_NEVER_RESOLVED)
+
 /* Thresholds. 0 means the default. */
 struct weft_explain_options {
     uint32_t ignore; /* bit 1 << kind: do not look for this kind */

@@ -277,11 +277,6 @@ static int add_preempted(struct cli_explained *x)
     return rc;
 }
 
-/* The kinds of findings that need no history: what weft_explain looks for in a trace of one moment. */
-#define OF_ONE_MOMENT                                                                              \
-    (1u << WEFT_FINDING_DEADLOCK | 1u << WEFT_FINDING_LOST_WAKEUP | 1u << WEFT_FINDING_HANG_ROOT | \
-     1u << WEFT_FINDING_NEVER_RESOLVED)
-
 /* p: for the samples of the file, to be closed. On failure prints why and returns false. */
 static bool explain_file(struct cli_explained *x, const struct request *r, const char *path,
                          struct cli_profiles *p)
@@ -292,7 +287,7 @@ static bool explain_file(struct cli_explained *x, const struct request *r, const
     const bool sampled = x->model && weft_reader_facts(reader)->sample_packets;
     weft_reader_close(reader);
     if (x->model && x->model->quirks.at_once)
-        x->ignored |= ~OF_ONE_MOMENT;
+        x->ignored |= ~WEFT_FINDINGS_AT_ONCE;
     if (!x->model || !(x->history = cli_history(x->model, path)))
         return false;
     const struct cli_profiles_options o = {.command = "explain",

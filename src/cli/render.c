@@ -5,12 +5,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/order.h"
 #include "cli/common.h"
 #include "cli/picture.h"
 #include "explore/explore.h"
 #include "notes/notes.h"
 #include "paint/paint.h"
+#include "view/layout.h"
 #include "view/view.h"
 
 struct request {
@@ -170,16 +170,6 @@ static bool read_trace(const char *path, bool raw, struct weft_model **m, struct
     return rc == 0;
 }
 
-/* Of what was seen at one moment, that moment; and a little of what was before. */
-static void choose_times(struct weft_viewport *v, const struct weft_model *m)
-{
-    enum { BEFORE = 30 };
-    if (!m->quirks.at_once || m->known_ns <= 0 || m->known_ns >= m->end_ns)
-        return;
-    v->from_ns = weft_later(m->known_ns - (m->end_ns - m->known_ns) / BEFORE, 0);
-    v->to_ns = m->end_ns;
-}
-
 /* Draws one trace, on its own. */
 static int draw(struct request *r)
 {
@@ -191,7 +181,8 @@ static int draw(struct request *r)
     int status = CLI_FAILED, rc = 0;
     if (!read_trace(r->path, r->raw, &m, &scene))
         return status;
-    choose_times(v, m);
+    v->from_ns = weft_layout_moment(m);
+    v->to_ns = v->from_ns ? m->end_ns : 0;
     if ((r->has_from || r->has_to) && !find_times(r, m->end_ns, &v->from_ns, &v->to_ns))
         goto out;
     if (r->has_select && is_missing(m, r->select)) {

@@ -9,8 +9,6 @@
 #include "explore/state.h"
 #include "view/overview.h"
 
-#define BEFORE_WHOLE 0.03 /* the first view shows this much of what is not complete */
-
 enum {
     DEFAULT_WIDTH = 1600,
     DEFAULT_HEIGHT = 900,
@@ -157,26 +155,19 @@ static double clamped(int64_t time_ns)
     return (double)(time_ns > most ? most : time_ns < -most ? -most : time_ns);
 }
 
-/* When everything is there, and a little of what is before; 0: it would be before the trace. */
-static double shortly_before(const struct explore_pane *p, int64_t whole)
-{
-    const double first = (double)whole - (p->end - (double)whole) * BEFORE_WHOLE;
-    return first > 0 ? first : 0;
-}
-
 /* Of a ring that has wrapped, the first view begins shortly before what is complete, unless little of what happened is
  * after that: a thread that seldom records makes that moment late. */
-static double find_first(const struct explore_pane *p)
+static int64_t find_first(const struct explore_pane *p)
 {
     int64_t whole = weft_layout_whole(p->model);
     struct weft_overview_sum all, after;
-    if (p->model->quirks.at_once && p->model->known_ns < p->model->end_ns)
-        return shortly_before(p, p->model->known_ns);
+    if (p->model->quirks.at_once)
+        return weft_layout_moment(p->model);
     if (whole <= 0 || whole >= p->model->end_ns)
         return 0;
     weft_overview_between(&all, p->scene, 0, p->model->end_ns);
     weft_overview_between(&after, p->scene, whole, p->model->end_ns);
-    return after.acts >= all.acts / 2 ? shortly_before(p, whole) : 0;
+    return after.acts >= all.acts / 2 ? weft_layout_before(p->model, whole) : 0;
 }
 
 static void measure(struct explore_pane *p)
@@ -187,7 +178,7 @@ static void measure(struct explore_pane *p)
         begin = m->promise[i].start_ns < begin ? m->promise[i].start_ns : begin;
     p->begin = clamped(begin);
     p->end = clamped(m->end_ns > 0 ? m->end_ns : 1);
-    p->first = find_first(p);
+    p->first = (double)find_first(p);
 }
 
 /* One flag for each counter, set if it is switched off; never NULL. */

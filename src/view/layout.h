@@ -15,6 +15,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/order.h"
 #include "model/model.h"
 
 /* A promise that began before what a ring still has. */
@@ -77,6 +78,19 @@ static inline int64_t weft_layout_start(const struct weft_layout *l, const struc
 static inline int64_t weft_layout_whole(const struct weft_model *m)
 {
     return m->losses.overwritten && m->known_ns > 0 ? m->known_ns : 0;
+}
+
+/* When a view begins that shows everything from that time on: a little before, but not before the trace. */
+static inline int64_t weft_layout_before(const struct weft_model *m, int64_t time_ns)
+{
+    return weft_later(time_ns - (int64_t)(0.03 * (double)(m->end_ns - time_ns)), 0);
+}
+
+/* When a view of what was seen at one moment begins; 0: the trace is of more than one. */
+static inline int64_t weft_layout_moment(const struct weft_model *m)
+{
+    const bool is_inside = m->known_ns > 0 && m->known_ns < m->end_ns;
+    return m->quirks.at_once && is_inside ? weft_layout_before(m, m->known_ns) : 0;
 }
 
 /* What is known of a promise that is older than the trace; NULL: it is not, or the ring has not wrapped. */
