@@ -17,63 +17,61 @@ enum site { TASK_, LOCK_, REPLY_, CONDITION_, JOB_, TIMER_, ACCEPT_, THREAD_, SI
 
 static uint32_t site[SITES];
 
-struct recording {
-    struct trace t;
-    uint64_t now;
-};
+static struct trace trace = {.fd = -1};
+static uint64_t now;
 
-static void begin_as(struct recording *r, unsigned state, bool wrapped)
+static void begin_as(unsigned state, bool wrapped)
 {
     static const char *const types[SITES] = {"task", "lock",  "reply",  "condition",
                                              "job",  "timer", "accept", "thread"};
-    *r = (struct recording){.t = {.fd = -1}};
-    sites_packets(&r->t, state, types, site, SITES);
-    events_begin(&r->t, (struct weft_events_header){.stream = 0, .sequence = wrapped ? 5 : 1});
+    trace_fini(&trace);
+    now = 0;
+    sites_packets(&trace, state, types, site, SITES);
+    events_begin(&trace, (struct weft_events_header){.stream = 0, .sequence = wrapped ? 5 : 1});
 }
 
-static void begin(struct recording *r)
+static void begin(void)
 {
-    begin_as(r, WEFT_TRACE_STOPPED, false);
+    begin_as(WEFT_TRACE_STOPPED, false);
 }
 
-static void add(struct recording *r, struct weft_event ev)
+static void add(struct weft_event ev)
 {
-    ev.time_ns = r->now += 1000;
-    events_put(&r->t, ev, 0);
+    ev.time_ns = now += 1000;
+    events_put(&trace, ev, 0);
 }
 
-static void create(struct recording *r, uint64_t creator, uint64_t p, enum site where,
-                   const char *text)
+static void create(uint64_t creator, uint64_t p, enum site where, const char *text)
 {
     struct weft_event ev = creates(0, creator, p, 0);
-    ev.time_ns = r->now += 1000;
-    events_put(&r->t, with_text(ev, text), site[where]);
+    ev.time_ns = now += 1000;
+    events_put(&trace, with_text(ev, text), site[where]);
 }
 
-static void should(struct recording *r, uint64_t p)
+static void should(uint64_t p)
 {
-    add(r, should_resolve(0, p));
+    add(should_resolve(0, p));
 }
 
 /* The loop has nothing to do for so long. */
-static void sleep_ms(struct recording *r, uint64_t ms)
+static void sleep_ms(uint64_t ms)
 {
-    add(r, suspends(0));
-    r->now += ms * MS;
-    add(r, resumes(0));
+    add(suspends(0));
+    now += ms * MS;
+    add(resumes(0));
 }
 
 /* The recording is off for 100 ms. */
-static void pause_now(struct recording *r)
+static void pause_now(void)
 {
-    facts_pause(&r->t, r->now + 500, r->now + 100 * MS);
-    r->now += 100 * MS;
+    facts_pause(&trace, now + 500, now + 100 * MS);
+    now += 100 * MS;
 }
 
-static struct weft_model *model_of(struct recording *r)
+static struct weft_model *model_of(void)
 {
-    events_end(&r->t, r->now);
-    return trace_model(&r->t);
+    events_end(&trace, now);
+    return trace_model(&trace);
 }
 
 static int each_rule_is_needed(void **state)
@@ -118,14 +116,13 @@ static void expect_of(const char *scene, struct weft_model *m, const char *wante
     weft_model_free(m);
 }
 
-static void expect(const char *scene, struct recording *r, const char *wanted,
-                   const char *const *words)
+static void expect(const char *scene, const char *wanted, const char *const *words)
 {
-    expect_of(scene, model_of(r), wanted, words);
+    expect_of(scene, model_of(), wanted, words);
 }
 
-#define EXPECT(r, wanted, ...) expect(__func__, r, wanted, (const char *const[]){__VA_ARGS__, NULL})
-#define NOTHING(r) expect(__func__, r, "", NULL)
+#define EXPECT(wanted, ...) expect(__func__, wanted, (const char *const[]){__VA_ARGS__, NULL})
+#define NOTHING() expect(__func__, "", NULL)
 
 /* ---- Roots ---- */
 
@@ -134,94 +131,91 @@ static void expect(const char *scene, struct recording *r, const char *wanted,
 TEST(cancelled_and_goes_on)
 {
     for (int cleans_up = 0; cleans_up < 2; cleans_up++) {
-        struct recording r;
-        begin(&r);
-        create(&r, LOOP, 1, TASK_, "main");
-        should(&r, 1);
-        create(&r, 1, 2, TASK_, "worker");
-        create(&r, 2, 3, JOB_, "job 1");
-        add(&r, try_read(0, 2, 3));
-        add(&r, cancels(0, 1, 3));
-        add(&r, try_read(0, 1, 2));
-        add(&r, reads(0, 2, 3));
-        create(&r, 2, 4, cleans_up ? REPLY_ : JOB_, cleans_up ? "closed" : "job 2");
-        add(&r, try_read(0, 2, 4));
-        sleep_ms(&r, 200);
+        begin();
+        create(LOOP, 1, TASK_, "main");
+        should(1);
+        create(1, 2, TASK_, "worker");
+        create(2, 3, JOB_, "job 1");
+        add(try_read(0, 2, 3));
+        add(cancels(0, 1, 3));
+        add(try_read(0, 1, 2));
+        add(reads(0, 2, 3));
+        create(2, 4, cleans_up ? REPLY_ : JOB_, cleans_up ? "closed" : "job 2");
+        add(try_read(0, 2, 4));
+        sleep_ms(200);
         if (cleans_up)
-            EXPECT(&r, "hang-root certain 4 x1: 2 1\n", "'closed'");
+            EXPECT("hang-root certain 4 x1: 2 1\n", "'closed'");
         else
-            EXPECT(&r, "hang-root certain 2 x1: 1\n", "'worker' (task 2), created by 'main'",
+            EXPECT("hang-root certain 2 x1: 1\n", "'worker' (task 2), created by 'main'",
                    "'main' (task 1) cancelled it while it waited for 'job 1' (job 3)",
                    "it goes on as before", "'job 2' (job 4)");
     }
 }
 
-static void chain(struct recording *r)
+static void chain(void)
 {
-    create(r, LOOP, 1, TASK_, "main");
-    create(r, 1, 2, TASK_, "query");
-    create(r, 2, 3, REPLY_, "answer");
-    add(r, try_read(0, 1, 2));
-    add(r, try_read(0, 2, 3));
+    create(LOOP, 1, TASK_, "main");
+    create(1, 2, TASK_, "query");
+    create(2, 3, REPLY_, "answer");
+    add(try_read(0, 1, 2));
+    add(try_read(0, 2, 3));
 }
 
 TEST(a_root_and_what_hangs_behind_it)
 {
-    struct recording r;
-    begin(&r);
-    chain(&r);
-    should(&r, 1);
-    sleep_ms(&r, 200);
-    EXPECT(&r, "hang-root certain 3 x1: 2 1\n", "'answer' (reply 3), created by 'query' for 'main'",
+    begin();
+    chain();
+    should(1);
+    sleep_ms(200);
+    EXPECT("hang-root certain 3 x1: 2 1\n", "'answer' (reply 3), created by 'query' for 'main'",
            "'query' (task 2) has waited for it since 4", "for 200 ms");
 }
 
 TEST(without_a_mark_it_is_only_possible)
 {
-    struct recording r;
-    begin(&r);
-    chain(&r);
-    sleep_ms(&r, 200);
-    EXPECT(&r, "hang-root possible 3 x1: 2 1\n", "'answer'");
-    begin(&r);
-    chain(&r);
-    sleep_ms(&r, 50); /* too young */
-    NOTHING(&r);
-    begin(&r);
-    chain(&r);
-    add(&r, background(0, 3));
-    sleep_ms(&r, 200);
-    NOTHING(&r);
+    begin();
+    chain();
+    sleep_ms(200);
+    EXPECT("hang-root possible 3 x1: 2 1\n", "'answer'");
+    begin();
+    chain();
+    sleep_ms(50); /* too young */
+    NOTHING();
+    begin();
+    chain();
+    add(background(0, 3));
+    sleep_ms(200);
+    NOTHING();
 }
 
 /* ---- What is marked, how it ended, and when ---- */
 
-static void lonely(struct recording *r)
+static void lonely(void)
 {
-    create(r, LOOP, 1, TASK_, "main");
-    create(r, 1, 3, REPLY_, "answer");
-    add(r, switches(0, 1));
-    add(r, switches(0, LOOP));
-    add(r, fulfills(0, 1, 1));
+    create(LOOP, 1, TASK_, "main");
+    create(1, 3, REPLY_, "answer");
+    add(switches(0, 1));
+    add(switches(0, LOOP));
+    add(fulfills(0, 1, 1));
 }
 
-static void circle(struct recording *r)
+static void circle(void)
 {
-    create(r, LOOP, 1, TASK_, "main");
-    create(r, LOOP, 3, TASK_, "other");
-    add(r, try_read(0, 1, 3));
-    add(r, try_read(0, 3, 1));
+    create(LOOP, 1, TASK_, "main");
+    create(LOOP, 3, TASK_, "other");
+    add(try_read(0, 1, 3));
+    add(try_read(0, 3, 1));
 }
 
-static void unheard(struct recording *r)
+static void unheard(void)
 {
-    create(r, LOOP, 1, TASK_, "main");
-    create(r, LOOP, 3, CONDITION_, "filled");
-    sleep_ms(r, 20);
-    add(r, notifies(0, LOOP, 3));
-    sleep_ms(r, 20);
-    add(r, switches(0, 1));
-    add(r, try_read(0, 1, 3));
+    create(LOOP, 1, TASK_, "main");
+    create(LOOP, 3, CONDITION_, "filled");
+    sleep_ms(20);
+    add(notifies(0, LOOP, 3));
+    sleep_ms(20);
+    add(switches(0, 1));
+    add(try_read(0, 1, 3));
 }
 
 /* The kind of what is found first, and how sure that is. */
@@ -236,7 +230,7 @@ TEST(by_marks_and_ends)
 {
     static const unsigned ends[] = {WEFT_TRACE_STOPPED, WEFT_TRACE_SAVED, WEFT_TRACE_KILLED};
     static const struct {
-        void (*make)(struct recording *);
+        void (*make)(void);
         /* By what is marked, promise 1 or 3; by what is meant to be pending; each by how the trace ended: after 50, after
          * 200 ms. */
         const char *found[3][3];
@@ -263,15 +257,14 @@ TEST(by_marks_and_ends)
         const uint64_t promises[] = {0, 1, 3};
         const uint64_t marked = promises[i / 3 % 3], meant = promises[i % 3];
         for (unsigned k = 0; k < 2 * COUNT(ends); k++) {
-            struct recording r;
-            begin_as(&r, ends[k / 2], false);
-            scenes[i / 9].make(&r);
+            begin_as(ends[k / 2], false);
+            scenes[i / 9].make();
             if (marked)
-                should(&r, marked);
+                should(marked);
             if (meant)
-                add(&r, background(0, meant));
-            sleep_ms(&r, k % 2 ? 200 : 50);
-            struct weft_model *m = model_of(&r);
+                add(background(0, meant));
+            sleep_ms(k % 2 ? 200 : 50);
+            struct weft_model *m = model_of();
             struct weft_findings f;
             assert_int_equal(findings_find(&f, m), 0);
             if (k)
@@ -295,22 +288,20 @@ TEST(one_of_two_is_marked)
 {
     for (int i = 0; i < 4; i++) {
         const bool behind = i % 2, killed = i / 2;
-        struct recording r;
-        begin_as(&r, killed ? WEFT_TRACE_KILLED : WEFT_TRACE_STOPPED, false);
-        create(&r, LOOP, 1, TASK_, "main");
-        create(&r, LOOP, 2, TASK_, "cleaner");
-        create(&r, LOOP, 3, TASK_, "report");
-        create(&r, LOOP, 4, REPLY_, "answer");
-        add(&r, try_read(0, 1, 4));
-        add(&r, try_read(0, 2, 4));
-        add(&r, try_read(0, 3, 2));
-        add(&r, background(0, 2));
-        should(&r, 3);
+        begin_as(killed ? WEFT_TRACE_KILLED : WEFT_TRACE_STOPPED, false);
+        create(LOOP, 1, TASK_, "main");
+        create(LOOP, 2, TASK_, "cleaner");
+        create(LOOP, 3, TASK_, "report");
+        create(LOOP, 4, REPLY_, "answer");
+        add(try_read(0, 1, 4));
+        add(try_read(0, 2, 4));
+        add(try_read(0, 3, 2));
+        add(background(0, 2));
+        should(3);
         if (!behind)
-            should(&r, 1);
-        sleep_ms(&r, 200);
-        EXPECT(&r,
-               behind && killed   ? "hang-root possible 4 x1: 1 2 3\n"
+            should(1);
+        sleep_ms(200);
+        EXPECT(behind && killed   ? "hang-root possible 4 x1: 1 2 3\n"
                : behind || killed ? "hang-root likely 4 x1: 1 2 3\n"
                                   : "hang-root certain 4 x1: 1 2 3\n",
                "'answer'");
@@ -320,22 +311,20 @@ TEST(one_of_two_is_marked)
 TEST(what_is_meant_to_wait_does)
 {
     for (int marked = 0; marked < 3; marked++) {
-        struct recording r;
-        begin(&r);
-        create(&r, LOOP, 1, TASK_, "accept");
-        create(&r, 1, 2, REPLY_, "connection");
-        create(&r, LOOP, 3, TASK_, "main");
-        add(&r, background(0, 1));
-        add(&r, try_read(0, 1, 2));
+        begin();
+        create(LOOP, 1, TASK_, "accept");
+        create(1, 2, REPLY_, "connection");
+        create(LOOP, 3, TASK_, "main");
+        add(background(0, 1));
+        add(try_read(0, 1, 2));
         if (marked == 1)
-            should(&r, 2);
+            should(2);
         if (marked == 2) {
-            should(&r, 3);
-            add(&r, try_read(0, 3, 1));
+            should(3);
+            add(try_read(0, 3, 1));
         }
-        sleep_ms(&r, 200);
-        EXPECT(&r,
-               marked == 1   ? "hang-root certain 2 x1: 1\n"
+        sleep_ms(200);
+        EXPECT(marked == 1   ? "hang-root certain 2 x1: 1\n"
                : marked == 2 ? "hang-root likely 2 x1: 1 3\n"
                              : "",
                NULL);
@@ -343,76 +332,74 @@ TEST(what_is_meant_to_wait_does)
 }
 
 /* Questions that are answered in a millisecond, but for one; of which nothing is marked. */
-static void questions(struct recording *r, unsigned end, uint64_t answered, bool again)
+static void questions(unsigned end, uint64_t answered, bool again)
 {
-    begin_as(r, end, false);
+    begin_as(end, false);
     for (uint64_t i = 1; i <= answered; i++) {
-        create(r, LOOP, 2 * i, TASK_, "question");
-        create(r, 2 * i, 2 * i + 1, REPLY_, "answer");
-        add(r, try_read(0, 2 * i, 2 * i + 1));
-        sleep_ms(r, 1);
-        add(r, fulfills(0, LOOP, 2 * i + 1));
-        add(r, reads(0, 2 * i, 2 * i + 1));
-        add(r, fulfills(0, 2 * i, 2 * i));
+        create(LOOP, 2 * i, TASK_, "question");
+        create(2 * i, 2 * i + 1, REPLY_, "answer");
+        add(try_read(0, 2 * i, 2 * i + 1));
+        sleep_ms(1);
+        add(fulfills(0, LOOP, 2 * i + 1));
+        add(reads(0, 2 * i, 2 * i + 1));
+        add(fulfills(0, 2 * i, 2 * i));
     }
-    create(r, LOOP, 100, TASK_, "question");
+    create(LOOP, 100, TASK_, "question");
     if (again) {
-        create(r, 100, 101, REPLY_, "answer");
-        add(r, try_read(0, 100, 101));
-        sleep_ms(r, 1);
-        add(r, fulfills(0, LOOP, 101));
-        add(r, reads(0, 100, 101));
+        create(100, 101, REPLY_, "answer");
+        add(try_read(0, 100, 101));
+        sleep_ms(1);
+        add(fulfills(0, LOOP, 101));
+        add(reads(0, 100, 101));
     }
-    create(r, 100, 102, REPLY_, "answer");
-    add(r, try_read(0, 100, 102));
+    create(100, 102, REPLY_, "answer");
+    add(try_read(0, 100, 102));
 }
 
 TEST(others_have_long_been_answered)
 {
-    struct recording r;
-    questions(&r, WEFT_TRACE_STOPPED, 8, false);
-    sleep_ms(&r, 200);
-    EXPECT(&r, "hang-root likely 102 x1: 100\n", "'answer'",
+    questions(WEFT_TRACE_STOPPED, 8, false);
+    sleep_ms(200);
+    EXPECT("hang-root likely 102 x1: 100\n", "'answer'",
            "Of those like 'answer' 8 have ended, each within 1 ms.");
-    questions(&r, WEFT_TRACE_KILLED, 8, false);
-    sleep_ms(&r, 200);
-    EXPECT(&r, "hang-root likely 102 x1: 100\n", "'answer'");
-    questions(&r, WEFT_TRACE_STOPPED, 7, false); /* too few */
-    sleep_ms(&r, 200);
-    EXPECT(&r, "hang-root possible 102 x1: 100\n", "'answer'");
-    questions(&r, WEFT_TRACE_STOPPED, 8, true); /* it asks again and again */
-    sleep_ms(&r, 300);
-    EXPECT(&r, "hang-root likely 102 x1: 100\n", "'answer'");
-    questions(&r, WEFT_TRACE_STOPPED, 8, false); /* too soon */
-    sleep_ms(&r, 99);
-    NOTHING(&r);
-    questions(&r, WEFT_TRACE_STOPPED, 8, false); /* the loop was not free */
-    add(&r, switches(0, 3));
-    r.now += 300 * MS;
-    add(&r, switches(0, LOOP));
-    EXPECT(&r, "hang-root possible 102 x1: 100\n", "'answer'");
+    questions(WEFT_TRACE_KILLED, 8, false);
+    sleep_ms(200);
+    EXPECT("hang-root likely 102 x1: 100\n", "'answer'");
+    questions(WEFT_TRACE_STOPPED, 7, false); /* too few */
+    sleep_ms(200);
+    EXPECT("hang-root possible 102 x1: 100\n", "'answer'");
+    questions(WEFT_TRACE_STOPPED, 8, true); /* it asks again and again */
+    sleep_ms(300);
+    EXPECT("hang-root likely 102 x1: 100\n", "'answer'");
+    questions(WEFT_TRACE_STOPPED, 8, false); /* too soon */
+    sleep_ms(99);
+    NOTHING();
+    questions(WEFT_TRACE_STOPPED, 8, false); /* the loop was not free */
+    add(switches(0, 3));
+    now += 300 * MS;
+    add(switches(0, LOOP));
+    EXPECT("hang-root possible 102 x1: 100\n", "'answer'");
 }
 
 /* Those that have no label may be anything: that most of them end says nothing of the others. */
 TEST(others_without_a_label_are_no_others)
 {
     for (int named = 0; named < 2; named++) {
-        struct recording r;
-        begin(&r);
+        begin();
         for (uint64_t p = 1; p <= 9; p++) {
             if (named)
-                create(&r, LOOP, p, TASK_, "job");
+                create(LOOP, p, TASK_, "job");
             else
-                events_put(&r.t, creates(r.now += 1000, LOOP, p, 0), site[TASK_]);
+                events_put(&trace, creates(now += 1000, LOOP, p, 0), site[TASK_]);
             if (p == 9)
                 continue;
-            sleep_ms(&r, 1);
-            add(&r, fulfills(0, p, p));
+            sleep_ms(1);
+            add(fulfills(0, p, p));
         }
-        create(&r, 9, 100, REPLY_, "answer");
-        add(&r, try_read(0, 9, 100));
-        sleep_ms(&r, 200);
-        EXPECT(&r, named ? "hang-root likely 100 x1: 9\n" : "hang-root possible 100 x1: 9\n",
+        create(9, 100, REPLY_, "answer");
+        add(try_read(0, 9, 100));
+        sleep_ms(200);
+        EXPECT(named ? "hang-root likely 100 x1: 9\n" : "hang-root possible 100 x1: 9\n",
                "'answer'");
     }
 }
@@ -423,26 +410,24 @@ TEST(the_next_one_may_come_at_any_time)
     for (int way = 0; way < 4; way++) {
         const bool again = way & 1;
         const enum site what = way & 2 ? CONDITION_ : ACCEPT_;
-        struct recording r;
-        begin(&r);
-        create(&r, LOOP, 1, TASK_, "server");
+        begin();
+        create(LOOP, 1, TASK_, "server");
         for (uint64_t p = 2; p <= 12; p++) {
             const uint64_t creator = again ? 1 : 100 + p;
             if (!again)
-                create(&r, LOOP, creator, TASK_, "server");
-            create(&r, creator, p, what, "next");
-            add(&r, try_read(0, creator, p));
+                create(LOOP, creator, TASK_, "server");
+            create(creator, p, what, "next");
+            add(try_read(0, creator, p));
             if (p == 12)
                 break;
-            sleep_ms(&r, 1);
-            add(&r, fulfills(0, LOOP, p));
-            add(&r, reads(0, creator, p));
+            sleep_ms(1);
+            add(fulfills(0, LOOP, p));
+            add(reads(0, creator, p));
             if (!again)
-                add(&r, fulfills(0, creator, creator));
+                add(fulfills(0, creator, creator));
         }
-        sleep_ms(&r, 200);
-        EXPECT(&r, again ? "hang-root possible 12 x1: 1\n" : "hang-root likely 12 x1: 112\n",
-               "'next'");
+        sleep_ms(200);
+        EXPECT(again ? "hang-root possible 12 x1: 1\n" : "hang-root likely 12 x1: 112\n", "'next'");
     }
 }
 
@@ -454,20 +439,19 @@ TEST(none_is_answered_any_more)
         "hang-root possible 102 x7: 100 104 106 108 110 112 114\n",
         "hang-root possible 102 x7: 100 106 108 110 112 114 116\n"};
     for (int way = 0; way < 3; way++) { /* 1: too few */
-        struct recording r;
         const uint64_t asked = way == 1 ? 7 : 8;
-        questions(&r, WEFT_TRACE_STOPPED, 8, false);
+        questions(WEFT_TRACE_STOPPED, 8, false);
         for (uint64_t p = 104; p < 102 + 2 * asked; p += 2) {
-            create(&r, LOOP, p, TASK_, "question");
-            create(&r, p, p + 1, REPLY_, "answer");
-            add(&r, try_read(0, p, p + 1));
+            create(LOOP, p, TASK_, "question");
+            create(p, p + 1, REPLY_, "answer");
+            add(try_read(0, p, p + 1));
         }
         if (way == 2) {
-            add(&r, fulfills(0, LOOP, 105));
-            add(&r, fulfills(0, LOOP, 104));
+            add(fulfills(0, LOOP, 105));
+            add(fulfills(0, LOOP, 104));
         }
-        sleep_ms(&r, 200);
-        EXPECT(&r, expected[way], "'answer'");
+        sleep_ms(200);
+        EXPECT(expected[way], "'answer'");
     }
 }
 
@@ -475,24 +459,23 @@ TEST(none_is_answered_any_more)
 TEST(others_have_slept_for_less)
 {
     for (uint64_t asleep = 4; asleep <= 5; asleep++) {
-        struct recording r;
-        begin(&r);
+        begin();
         for (uint64_t i = 1; i <= 9; i++) {
             const uint64_t timer = 200 + i;
-            create(&r, LOOP, 2 * i, TASK_, "question");
-            create(&r, 2 * i, 2 * i + 1, REPLY_, "answer");
-            create(&r, 2 * i, timer, TIMER_, "pause");
-            add(&r, try_read(0, 2 * i, 2 * i + 1));
+            create(LOOP, 2 * i, TASK_, "question");
+            create(2 * i, 2 * i + 1, REPLY_, "answer");
+            create(2 * i, timer, TIMER_, "pause");
+            add(try_read(0, 2 * i, 2 * i + 1));
             if (i == 9)
                 break;
-            sleep_ms(&r, 1);
-            add(&r, fulfills(0, i <= asleep ? timer : LOOP, 2 * i + 1));
-            add(&r, fulfills(0, LOOP, timer));
-            add(&r, reads(0, 2 * i, 2 * i + 1));
-            add(&r, fulfills(0, 2 * i, 2 * i));
+            sleep_ms(1);
+            add(fulfills(0, i <= asleep ? timer : LOOP, 2 * i + 1));
+            add(fulfills(0, LOOP, timer));
+            add(reads(0, 2 * i, 2 * i + 1));
+            add(fulfills(0, 2 * i, 2 * i));
         }
-        sleep_ms(&r, 200);
-        EXPECT(&r, asleep > 4 ? "hang-root possible 19 x1: 18\n" : "hang-root likely 19 x1: 18\n",
+        sleep_ms(200);
+        EXPECT(asleep > 4 ? "hang-root possible 19 x1: 18\n" : "hang-root likely 19 x1: 18\n",
                "'answer'");
     }
 }
@@ -501,23 +484,22 @@ TEST(others_have_slept_for_less)
 TEST(others_have_long_ended)
 {
     for (int worked = 0; worked < 2; worked++) {
-        struct recording r;
-        begin(&r);
+        begin();
         for (uint64_t i = 1; i <= 9; i++) {
-            create(&r, LOOP, i, JOB_, "upload");
+            create(LOOP, i, JOB_, "upload");
             if (worked) {
-                add(&r, switches(0, i));
-                add(&r, switches(0, LOOP));
+                add(switches(0, i));
+                add(switches(0, LOOP));
             }
-            sleep_ms(&r, 1);
+            sleep_ms(1);
             if (i < 9)
-                add(&r, fulfills(0, LOOP, i));
+                add(fulfills(0, LOOP, i));
         }
-        sleep_ms(&r, 200);
+        sleep_ms(200);
         if (worked)
-            EXPECT(&r, "never-resolved likely 9 x1:\n", "'upload'");
+            EXPECT("never-resolved likely 9 x1:\n", "'upload'");
         else
-            EXPECT(&r, "never-resolved possible 9 x1:\n", "'upload'");
+            EXPECT("never-resolved possible 9 x1:\n", "'upload'");
     }
 }
 
@@ -525,16 +507,15 @@ TEST(others_have_long_ended)
 TEST(what_was_at_work_when_the_program_ended)
 {
     for (int killed = 0; killed < 2; killed++) {
-        struct recording r;
-        begin_as(&r, killed ? WEFT_TRACE_KILLED : WEFT_TRACE_STOPPED, false);
-        create(&r, LOOP, 1, TASK_, "upload");
-        add(&r, switches(0, 1));
-        add(&r, switches(0, LOOP));
-        sleep_ms(&r, 200);
+        begin_as(killed ? WEFT_TRACE_KILLED : WEFT_TRACE_STOPPED, false);
+        create(LOOP, 1, TASK_, "upload");
+        add(switches(0, 1));
+        add(switches(0, LOOP));
+        sleep_ms(200);
         if (killed)
-            NOTHING(&r);
+            NOTHING();
         else
-            EXPECT(&r, "never-resolved possible 1 x1:\n", "'upload'");
+            EXPECT("never-resolved possible 1 x1:\n", "'upload'");
     }
 }
 
@@ -544,22 +525,21 @@ TEST(others_have_taken_nearly_as_long)
     static const char *const sure[2][2] = {{"likely", "possible"}, {"certain", "certain"}};
     for (int stopped = 0; stopped < 2; stopped++)
         for (int near = 0; near < 2; near++) {
-            struct recording r;
-            begin_as(&r, stopped ? WEFT_TRACE_STOPPED : WEFT_TRACE_KILLED, false);
-            create(&r, LOOP, 1, TASK_, "main");
-            should(&r, 1);
+            begin_as(stopped ? WEFT_TRACE_STOPPED : WEFT_TRACE_KILLED, false);
+            create(LOOP, 1, TASK_, "main");
+            should(1);
             for (uint64_t i = 2; i < 5; i++) {
-                create(&r, 1, i, REPLY_, "report");
-                add(&r, try_read(0, 1, i));
-                sleep_ms(&r, i < 4 ? 60 : near ? 150 : 300);
+                create(1, i, REPLY_, "report");
+                add(try_read(0, 1, i));
+                sleep_ms(i < 4 ? 60 : near ? 150 : 300);
                 if (i < 4) {
-                    add(&r, fulfills(0, LOOP, i));
-                    add(&r, reads(0, 1, i));
+                    add(fulfills(0, LOOP, i));
+                    add(reads(0, 1, i));
                 }
             }
             char wanted[64];
             snprintf(wanted, sizeof wanted, "hang-root %s 4 x1: 1\n", sure[stopped][near]);
-            EXPECT(&r, wanted, "'report'");
+            EXPECT(wanted, "'report'");
         }
 }
 
@@ -567,17 +547,16 @@ TEST(others_have_taken_nearly_as_long)
 TEST(its_children_still_move)
 {
     for (int moves = 0; moves < 2; moves++) {
-        struct recording r;
-        begin_as(&r, WEFT_TRACE_KILLED, false);
-        create(&r, LOOP, 1, TASK_, "main");
-        should(&r, 1);
-        create(&r, 1, 2, TASK_, "server");
-        sleep_ms(&r, 200);
+        begin_as(WEFT_TRACE_KILLED, false);
+        create(LOOP, 1, TASK_, "main");
+        should(1);
+        create(1, 2, TASK_, "server");
+        sleep_ms(200);
         if (moves)
-            add(&r, switches(0, 2));
-        add(&r, switches(0, LOOP));
-        sleep_ms(&r, 20);
-        EXPECT(&r, moves ? "never-resolved possible 1 x1:\n" : "never-resolved likely 1 x1:\n",
+            add(switches(0, 2));
+        add(switches(0, LOOP));
+        sleep_ms(20);
+        EXPECT(moves ? "never-resolved possible 1 x1:\n" : "never-resolved likely 1 x1:\n",
                "'main'");
     }
 }
@@ -586,16 +565,15 @@ TEST(its_children_still_move)
 TEST(none_like_it_has_ended_yet)
 {
     for (int known = 0; known < 2; known++) {
-        struct recording r;
-        begin_as(&r, WEFT_TRACE_SAVED, false);
+        begin_as(WEFT_TRACE_SAVED, false);
         for (uint64_t i = known ? 1 : 2; i < 3; i++) {
-            create(&r, LOOP, i, JOB_, "upload");
-            should(&r, i);
-            sleep_ms(&r, i < 2 ? 1 : 200);
+            create(LOOP, i, JOB_, "upload");
+            should(i);
+            sleep_ms(i < 2 ? 1 : 200);
             if (i < 2)
-                add(&r, fulfills(0, LOOP, i));
+                add(fulfills(0, LOOP, i));
         }
-        EXPECT(&r, known ? "never-resolved likely 2 x1:\n" : "never-resolved possible 2 x1:\n",
+        EXPECT(known ? "never-resolved likely 2 x1:\n" : "never-resolved possible 2 x1:\n",
                "'upload'");
     }
 }
@@ -603,52 +581,49 @@ TEST(none_like_it_has_ended_yet)
 /* Nobody waits for it, and nothing like it has ended: that is nothing new in a trace that says neither. */
 TEST(a_lonely_one_of_mirage)
 {
-    struct recording r = {.t = {.fd = -1}};
-    trace_begin(&r.t, 0);
-    trace_add(&r.t, creates(100, LOOP, 1, TASK));
-    trace_add(&r.t, label(110, 1, "__should_resolve"));
-    trace_add(&r.t, switches(120, LOOP));
-    trace_add(&r.t, switches(200 * MS, LOOP));
-    expect_of(__func__, trace_model(&r.t), "never-resolved likely 1 x1:\n", NULL);
+    trace_begin(&trace, 0);
+    trace_add(&trace, creates(100, LOOP, 1, TASK));
+    trace_add(&trace, label(110, 1, "__should_resolve"));
+    trace_add(&trace, switches(120, LOOP));
+    trace_add(&trace, switches(200 * MS, LOOP));
+    expect_of(__func__, trace_model(&trace), "never-resolved likely 1 x1:\n", NULL);
 }
 
 /* mirage's traces say nothing of the end: that it hung at once is likely all the same, and that others took as long. */
 TEST(a_trace_of_mirage)
 {
     for (int others = 0; others < 2; others++) {
-        struct recording r = {.t = {.fd = -1}};
-        trace_begin(&r.t, 0);
-        trace_add(&r.t, creates(100, LOOP, 1, TASK));
-        trace_add(&r.t, label(110, 1, "__should_resolve"));
-        trace_add(&r.t, creates(120, LOOP, 2, TASK));
-        trace_add(&r.t, creates(120, 1, 3, WAIT));
-        trace_add(&r.t, label(120, 3, "answer"));
+        trace_begin(&trace, 0);
+        trace_add(&trace, creates(100, LOOP, 1, TASK));
+        trace_add(&trace, label(110, 1, "__should_resolve"));
+        trace_add(&trace, creates(120, LOOP, 2, TASK));
+        trace_add(&trace, creates(120, 1, 3, WAIT));
+        trace_add(&trace, label(120, 3, "answer"));
         for (uint64_t i = 4; i < 8 && others; i++) {
-            trace_add(&r.t, creates(120, 2, i, WAIT));
-            trace_add(&r.t, label(120, i, "answer"));
-            trace_add(&r.t, fulfills(60 * MS, 2, i));
+            trace_add(&trace, creates(120, 2, i, WAIT));
+            trace_add(&trace, label(120, i, "answer"));
+            trace_add(&trace, fulfills(60 * MS, 2, i));
         }
-        trace_add(&r.t, try_read(60 * MS, 1, 3));
-        trace_add(&r.t, switches(60 * MS, 2));
-        trace_add(&r.t, counter(others ? 210 * MS : 61 * MS, 2, 1, "x"));
-        expect_of(__func__, trace_model(&r.t), "hang-root likely 3 x1: 1\n", NULL);
+        trace_add(&trace, try_read(60 * MS, 1, 3));
+        trace_add(&trace, switches(60 * MS, 2));
+        trace_add(&trace, counter(others ? 210 * MS : 61 * MS, 2, 1, "x"));
+        expect_of(__func__, trace_model(&trace), "hang-root likely 3 x1: 1\n", NULL);
     }
 }
 
 TEST(others_have_overtaken_it)
 {
     for (uint64_t others = 2; others < 4; others++) {
-        struct recording r;
-        begin(&r);
+        begin();
         for (uint64_t i = 1; i < 2 + others; i++) {
-            create(&r, LOOP, i, JOB_, i == 1 ? "GET /missing" : "GET /");
-            add(&r, switches(0, i));
-            add(&r, switches(0, LOOP));
+            create(LOOP, i, JOB_, i == 1 ? "GET /missing" : "GET /");
+            add(switches(0, i));
+            add(switches(0, LOOP));
             if (i > 1)
-                add(&r, fulfills(0, LOOP, i));
-            sleep_ms(&r, 10);
+                add(fulfills(0, LOOP, i));
+            sleep_ms(10);
         }
-        EXPECT(&r, others == 3 ? "never-resolved possible 1 x1:\n" : "", NULL);
+        EXPECT(others == 3 ? "never-resolved possible 1 x1:\n" : "", NULL);
     }
 }
 
@@ -656,24 +631,23 @@ TEST(others_have_overtaken_it)
 TEST(a_server_waits_on_purpose)
 {
     for (int others = 0; others < 2; others++) {
-        struct recording r;
-        begin_as(&r, WEFT_TRACE_STOPPED, false);
-        create(&r, LOOP, 1, TASK_, "main");
-        should(&r, 1);
-        create(&r, 1, 2, REPLY_, "for ever");
-        add(&r, try_read(0, 1, 2));
+        begin_as(WEFT_TRACE_STOPPED, false);
+        create(LOOP, 1, TASK_, "main");
+        should(1);
+        create(1, 2, REPLY_, "for ever");
+        add(try_read(0, 1, 2));
         for (uint64_t i = 0; i < 10; i++) {
             if (others || i < 5) {
-                create(&r, LOOP, 10 + i, JOB_, "request");
-                sleep_ms(&r, 20);
-                add(&r, fulfills(0, LOOP, 10 + i));
+                create(LOOP, 10 + i, JOB_, "request");
+                sleep_ms(20);
+                add(fulfills(0, LOOP, 10 + i));
             } else
-                sleep_ms(&r, 20);
+                sleep_ms(20);
         }
         if (others)
-            EXPECT(&r, "hang-root possible 2 x1: 1\n", "'for ever'");
+            EXPECT("hang-root possible 2 x1: 1\n", "'for ever'");
         else
-            EXPECT(&r, "hang-root certain 2 x1: 1\n", "'for ever'");
+            EXPECT("hang-root certain 2 x1: 1\n", "'for ever'");
     }
 }
 
@@ -681,177 +655,169 @@ TEST(a_server_waits_on_purpose)
 
 TEST(what_was_pending_then_may_have_ended)
 {
-    struct recording r;
-    begin(&r);
-    chain(&r);
-    should(&r, 1);
-    pause_now(&r);
-    sleep_ms(&r, 200);
-    EXPECT(&r, "hang-root possible 3 x1: 2 1\n", "'answer'");
-    begin(&r); /* it is off still */
-    chain(&r);
-    should(&r, 1);
-    sleep_ms(&r, 200);
-    facts_pause(&r.t, r.now, 0);
-    EXPECT(&r, "hang-root possible 3 x1: 2 1\n", "'answer'");
-    begin(&r); /* nobody waits */
-    create(&r, LOOP, 1, TASK_, "main");
-    should(&r, 1);
-    pause_now(&r);
-    sleep_ms(&r, 200);
-    EXPECT(&r, "never-resolved possible 1 x1:\n", "'main'");
-    begin(&r); /* a circle */
-    create(&r, LOOP, 1, TASK_, "one");
-    create(&r, LOOP, 2, TASK_, "two");
-    add(&r, try_read(0, 1, 2));
-    add(&r, try_read(0, 2, 1));
-    should(&r, 1);
-    pause_now(&r);
-    sleep_ms(&r, 200);
-    EXPECT(&r, "deadlock possible 1 x1: 2\n", "'one'");
+    begin();
+    chain();
+    should(1);
+    pause_now();
+    sleep_ms(200);
+    EXPECT("hang-root possible 3 x1: 2 1\n", "'answer'");
+    begin(); /* it is off still */
+    chain();
+    should(1);
+    sleep_ms(200);
+    facts_pause(&trace, now, 0);
+    EXPECT("hang-root possible 3 x1: 2 1\n", "'answer'");
+    begin(); /* nobody waits */
+    create(LOOP, 1, TASK_, "main");
+    should(1);
+    pause_now();
+    sleep_ms(200);
+    EXPECT("never-resolved possible 1 x1:\n", "'main'");
+    begin(); /* a circle */
+    create(LOOP, 1, TASK_, "one");
+    create(LOOP, 2, TASK_, "two");
+    add(try_read(0, 1, 2));
+    add(try_read(0, 2, 1));
+    should(1);
+    pause_now();
+    sleep_ms(200);
+    EXPECT("deadlock possible 1 x1: 2\n", "'one'");
 }
 
 TEST(what_was_seen_pending_since_has_not)
 {
-    struct recording r;
-    begin(&r); /* it is waited for anew */
-    chain(&r);
-    should(&r, 1);
-    pause_now(&r);
-    create(&r, LOOP, 4, TASK_, "other");
-    add(&r, try_read(0, 4, 3));
-    sleep_ms(&r, 200);
-    EXPECT(&r, "hang-root certain 3 x1: 2 4 1\n", "'answer'");
-    begin(&r); /* it ran anew */
-    create(&r, LOOP, 1, TASK_, "main");
-    create(&r, 1, 2, TASK_, "query");
-    add(&r, try_read(0, 1, 2));
-    should(&r, 1);
-    pause_now(&r);
-    add(&r, switches(0, 2));
-    sleep_ms(&r, 200);
-    EXPECT(&r, "hang-root certain 2 x1: 1\n", "'query'");
-    begin(&r); /* it began afterwards */
-    create(&r, LOOP, 9, TASK_, "before");
-    pause_now(&r);
-    chain(&r);
-    should(&r, 1);
-    sleep_ms(&r, 200);
-    EXPECT(&r, "hang-root certain 3 x1: 2 1\n", "'answer'");
-    begin(&r); /* one of a circle is waited for anew */
-    create(&r, LOOP, 1, TASK_, "one");
-    create(&r, LOOP, 2, TASK_, "two");
-    add(&r, try_read(0, 1, 2));
-    should(&r, 1);
-    pause_now(&r);
-    add(&r, try_read(0, 2, 1));
-    sleep_ms(&r, 200);
-    EXPECT(&r, "deadlock certain 1 x1: 2\n", "'one'");
+    begin(); /* it is waited for anew */
+    chain();
+    should(1);
+    pause_now();
+    create(LOOP, 4, TASK_, "other");
+    add(try_read(0, 4, 3));
+    sleep_ms(200);
+    EXPECT("hang-root certain 3 x1: 2 4 1\n", "'answer'");
+    begin(); /* it ran anew */
+    create(LOOP, 1, TASK_, "main");
+    create(1, 2, TASK_, "query");
+    add(try_read(0, 1, 2));
+    should(1);
+    pause_now();
+    add(switches(0, 2));
+    sleep_ms(200);
+    EXPECT("hang-root certain 2 x1: 1\n", "'query'");
+    begin(); /* it began afterwards */
+    create(LOOP, 9, TASK_, "before");
+    pause_now();
+    chain();
+    should(1);
+    sleep_ms(200);
+    EXPECT("hang-root certain 3 x1: 2 1\n", "'answer'");
+    begin(); /* one of a circle is waited for anew */
+    create(LOOP, 1, TASK_, "one");
+    create(LOOP, 2, TASK_, "two");
+    add(try_read(0, 1, 2));
+    should(1);
+    pause_now();
+    add(try_read(0, 2, 1));
+    sleep_ms(200);
+    EXPECT("deadlock certain 1 x1: 2\n", "'one'");
 }
 
 /* What ran as it was switched off need not run on, nor as it is on again. */
 TEST(what_ran_then_is_no_sign_of_life)
 {
-    struct recording r;
-    begin(&r);
-    create(&r, LOOP, 1, TASK_, "main");
-    should(&r, 1);
-    add(&r, switches(0, 1));
-    pause_now(&r);
-    create(&r, 1, 2, JOB_, "of another one, in truth");
-    sleep_ms(&r, 200);
-    EXPECT(&r, "never-resolved possible 1 x1:\n", "'main'");
+    begin();
+    create(LOOP, 1, TASK_, "main");
+    should(1);
+    add(switches(0, 1));
+    pause_now();
+    create(1, 2, JOB_, "of another one, in truth");
+    sleep_ms(200);
+    EXPECT("never-resolved possible 1 x1:\n", "'main'");
 }
 
 /* That it is notified does not show that who waited for it waits still. */
 TEST(a_condition_needs_a_new_wait)
 {
-    struct recording r;
     for (int anew = 0; anew < 2; anew++) {
-        begin(&r);
-        create(&r, LOOP, 1, CONDITION_, "filled");
-        create(&r, LOOP, 2, TASK_, "consumer");
-        should(&r, 2);
+        begin();
+        create(LOOP, 1, CONDITION_, "filled");
+        create(LOOP, 2, TASK_, "consumer");
+        should(2);
         if (!anew)
-            add(&r, try_read(0, 2, 1));
-        pause_now(&r);
+            add(try_read(0, 2, 1));
+        pause_now();
         if (anew)
-            add(&r, try_read(0, 2, 1));
+            add(try_read(0, 2, 1));
         else
-            create(&r, LOOP, 3, TASK_, "another");
+            create(LOOP, 3, TASK_, "another");
         if (!anew)
-            add(&r, try_read(0, 3, 1));
-        sleep_ms(&r, 200);
-        EXPECT(&r, anew ? "hang-root certain 1 x1: 2\n" : "hang-root possible 1 x1: 2 3\n",
-               "'filled'");
+            add(try_read(0, 3, 1));
+        sleep_ms(200);
+        EXPECT(anew ? "hang-root certain 1 x1: 2\n" : "hang-root possible 1 x1: 2 3\n", "'filled'");
     }
 }
 
 TEST(behind_what_is_meant_to_be_pending)
 {
-    struct recording r;
-    begin(&r);
-    chain(&r);
-    should(&r, 1);
-    add(&r, background(0, 3));
-    sleep_ms(&r, 200);
-    EXPECT(&r, "hang-root likely 3 x1: 2 1\n", "'answer'");
-    begin_as(&r, WEFT_TRACE_RECORDING, false);
-    chain(&r);
-    should(&r, 1);
-    add(&r, background(0, 2));
-    sleep_ms(&r, 200);
-    EXPECT(&r, "hang-root possible 3 x1: 2 1\n", "'answer'");
+    begin();
+    chain();
+    should(1);
+    add(background(0, 3));
+    sleep_ms(200);
+    EXPECT("hang-root likely 3 x1: 2 1\n", "'answer'");
+    begin_as(WEFT_TRACE_RECORDING, false);
+    chain();
+    should(1);
+    add(background(0, 2));
+    sleep_ms(200);
+    EXPECT("hang-root possible 3 x1: 2 1\n", "'answer'");
 }
 
 TEST(a_killed_program_may_have_gone_on)
 {
-    struct recording r;
-    begin_as(&r, WEFT_TRACE_RECORDING, false);
-    chain(&r);
-    should(&r, 1);
-    sleep_ms(&r, 200);
-    EXPECT(&r, "hang-root likely 3 x1: 2 1\n", "'answer'");
-    begin_as(&r, WEFT_TRACE_RECORDING, false);
-    chain(&r);
-    should(&r, 1);
-    sleep_ms(&r, 60);
-    EXPECT(&r, "hang-root possible 3 x1: 2 1\n", "'answer'");
+    begin_as(WEFT_TRACE_RECORDING, false);
+    chain();
+    should(1);
+    sleep_ms(200);
+    EXPECT("hang-root likely 3 x1: 2 1\n", "'answer'");
+    begin_as(WEFT_TRACE_RECORDING, false);
+    chain();
+    should(1);
+    sleep_ms(60);
+    EXPECT("hang-root possible 3 x1: 2 1\n", "'answer'");
 }
 
 /* How long it slept is not known: the trace ends with the last event. */
 TEST(what_sleeps_in_a_trace_without_an_end)
 {
-    struct recording r;
     for (int marked = 0; marked < 2; marked++)
         for (int runs = 0; runs < 2; runs++) { /* up to the last event, and no longer */
-            begin_as(&r, WEFT_TRACE_RECORDING, false);
-            chain(&r);
+            begin_as(WEFT_TRACE_RECORDING, false);
+            chain();
             if (marked)
-                should(&r, 1);
+                should(1);
             if (runs)
-                add(&r, switches(0, 2));
-            add(&r, suspends(0));
-            EXPECT(&r, marked ? "hang-root likely 3 x1: 2 1\n" : "hang-root possible 3 x1: 2 1\n",
+                add(switches(0, 2));
+            add(suspends(0));
+            EXPECT(marked ? "hang-root likely 3 x1: 2 1\n" : "hang-root possible 3 x1: 2 1\n",
                    "'answer'");
         }
-    begin_as(&r, WEFT_TRACE_RECORDING, false);
-    chain(&r);
-    should(&r, 1);
-    add(&r, suspends(0));
-    add(&r, resumes(0)); /* it was about to do something */
-    EXPECT(&r, "hang-root possible 3 x1: 2 1\n", "'answer'");
+    begin_as(WEFT_TRACE_RECORDING, false);
+    chain();
+    should(1);
+    add(suspends(0));
+    add(resumes(0)); /* it was about to do something */
+    EXPECT("hang-root possible 3 x1: 2 1\n", "'answer'");
     for (int holder = 2; holder <= 3; holder++) { /* 3: has ended */
-        begin_as(&r, WEFT_TRACE_RECORDING, false);
-        create(&r, LOOP, 1, TASK_, "a");
-        create(&r, LOOP, 2, TASK_, "b");
-        create(&r, LOOP, 3, TASK_, "c");
-        create(&r, LOOP, 4, LOCK_, "catalogue");
-        add(&r, acquires(0, (uint64_t)holder, 4));
-        add(&r, try_read(0, 1, 4));
-        add(&r, fulfills(0, 3, 3));
-        add(&r, suspends(0));
-        EXPECT(&r, holder == 2 ? "hang-root possible 4 x1: 1\n" : "hang-root likely 4 x1: 1\n",
+        begin_as(WEFT_TRACE_RECORDING, false);
+        create(LOOP, 1, TASK_, "a");
+        create(LOOP, 2, TASK_, "b");
+        create(LOOP, 3, TASK_, "c");
+        create(LOOP, 4, LOCK_, "catalogue");
+        add(acquires(0, (uint64_t)holder, 4));
+        add(try_read(0, 1, 4));
+        add(fulfills(0, 3, 3));
+        add(suspends(0));
+        EXPECT(holder == 2 ? "hang-root possible 4 x1: 1\n" : "hang-root likely 4 x1: 1\n",
                "'catalogue'");
     }
 }
@@ -859,16 +825,15 @@ TEST(what_sleeps_in_a_trace_without_an_end)
 TEST(a_time_limit_will_free_it)
 {
     for (int limit = 0; limit < 2; limit++) {
-        struct recording r;
-        begin_as(&r, WEFT_TRACE_RECORDING, false);
-        create(&r, LOOP, 1, TASK_, "request");
-        should(&r, 1);
-        create(&r, 1, 2, REPLY_, "answer");
-        create(&r, 1, 3, limit ? TIMER_ : REPLY_, "other");
-        add(&r, try_read(0, 1, 2));
-        add(&r, try_read(0, 1, 3));
-        sleep_ms(&r, 200);
-        struct weft_model *m = model_of(&r);
+        begin_as(WEFT_TRACE_RECORDING, false);
+        create(LOOP, 1, TASK_, "request");
+        should(1);
+        create(1, 2, REPLY_, "answer");
+        create(1, 3, limit ? TIMER_ : REPLY_, "other");
+        add(try_read(0, 1, 2));
+        add(try_read(0, 1, 3));
+        sleep_ms(200);
+        struct weft_model *m = model_of();
         struct weft_findings f;
         assert_int_equal(findings_find(&f, m), 0);
         assert_true(f.count > 0);
@@ -882,15 +847,14 @@ TEST(a_time_limit_will_free_it)
 TEST(who_waits_is_older)
 {
     for (int wrapped = 0; wrapped < 2; wrapped++) {
-        struct recording r;
-        begin(&r);
+        begin();
         if (wrapped)
-            facts_overwritten(&r.t, 4);
-        create(&r, 1, 2, REPLY_, "answer");
-        add(&r, try_read(0, 1, 2));
-        should(&r, 1);
-        sleep_ms(&r, 200);
-        EXPECT(&r, "hang-root likely 2 x1: 1\n", "'answer'");
+            facts_overwritten(&trace, 4);
+        create(1, 2, REPLY_, "answer");
+        add(try_read(0, 1, 2));
+        should(1);
+        sleep_ms(200);
+        EXPECT("hang-root likely 2 x1: 1\n", "'answer'");
     }
 }
 
@@ -899,131 +863,124 @@ TEST(a_ring_that_has_wrapped_lowers_confidence)
 {
     for (int i = 0; i < 4; i++) {
         const bool wrapped = i % 2, killed = i / 2;
-        struct recording r;
-        begin_as(&r, killed ? WEFT_TRACE_KILLED : WEFT_TRACE_STOPPED, wrapped);
+        begin_as(killed ? WEFT_TRACE_KILLED : WEFT_TRACE_STOPPED, wrapped);
         if (wrapped)
-            facts_overwritten(&r.t, 4);
-        add(&r, try_read(0, 1, 2));
-        should(&r, 1);
-        sleep_ms(&r, 200);
-        EXPECT(&r, killed ? "hang-root possible 2 x1: 1\n" : "hang-root likely 2 x1: 1\n",
+            facts_overwritten(&trace, 4);
+        add(try_read(0, 1, 2));
+        should(1);
+        sleep_ms(200);
+        EXPECT(killed ? "hang-root possible 2 x1: 1\n" : "hang-root likely 2 x1: 1\n",
                "preexisting 2");
     }
 }
 
 TEST(what_is_missing_in_between_lowers_confidence)
 {
-    struct recording r;
-    begin(&r);
-    facts_discarded(&r.t, 3);
-    chain(&r);
-    should(&r, 1);
-    sleep_ms(&r, 200);
-    EXPECT(&r, "hang-root likely 3 x1: 2 1\n", "'answer'");
+    begin();
+    facts_discarded(&trace, 3);
+    chain();
+    should(1);
+    sleep_ms(200);
+    EXPECT("hang-root likely 3 x1: 2 1\n", "'answer'");
 }
 
 TEST(what_runs_does_not_hang)
 {
-    struct recording r;
-    begin_as(&r, WEFT_TRACE_RECORDING, false);
-    chain(&r);
-    should(&r, 1);
-    sleep_ms(&r, 1);
-    add(&r, switches(0, 3));
-    r.now += 500 * MS;
-    add(&r, counter(0, 3, 1, "x"));
-    NOTHING(&r);
+    begin_as(WEFT_TRACE_RECORDING, false);
+    chain();
+    should(1);
+    sleep_ms(1);
+    add(switches(0, 3));
+    now += 500 * MS;
+    add(counter(0, 3, 1, "x"));
+    NOTHING();
 }
 
 TEST(never_resolved)
 {
-    struct recording r;
-    begin(&r);
-    create(&r, LOOP, 1, TASK_, "upload");
-    create(&r, 1, 2, REPLY_, "receipt");
-    should(&r, 2);
-    add(&r, fails(0, 1, 1, "disk full"));
-    sleep_ms(&r, 20);
-    EXPECT(&r, "never-resolved certain 2 x1:\n", "'receipt' (reply 2)", "'upload' (task 1)",
+    begin();
+    create(LOOP, 1, TASK_, "upload");
+    create(1, 2, REPLY_, "receipt");
+    should(2);
+    add(fails(0, 1, 1, "disk full"));
+    sleep_ms(20);
+    EXPECT("never-resolved certain 2 x1:\n", "'receipt' (reply 2)", "'upload' (task 1)",
            "failed at", "'disk full'");
-    begin(&r);
-    create(&r, LOOP, 1, TASK_, "upload");
-    should(&r, 1);
-    add(&r, forgets(0, 1));
-    EXPECT(&r, "never-resolved certain 1 x1:\n", "was dropped");
-    begin(&r);
-    create(&r, LOOP, 1, TASK_, "accept");
-    should(&r, 1);
-    add(&r, background(0, 1));
-    sleep_ms(&r, 200);
-    NOTHING(&r);
+    begin();
+    create(LOOP, 1, TASK_, "upload");
+    should(1);
+    add(forgets(0, 1));
+    EXPECT("never-resolved certain 1 x1:\n", "was dropped");
+    begin();
+    create(LOOP, 1, TASK_, "accept");
+    should(1);
+    add(background(0, 1));
+    sleep_ms(200);
+    NOTHING();
 }
 
 TEST(losers_of_a_race_do_not_hang)
 {
-    struct recording r;
-    begin(&r);
-    create(&r, LOOP, 1, TASK_, "main");
-    should(&r, 1);
+    begin();
+    create(LOOP, 1, TASK_, "main");
+    should(1);
     for (uint64_t i = 0; i < 5; i++) {
-        create(&r, 1, 10 * i + 10, REPLY_, "answer");
-        create(&r, 1, 10 * i + 11, REPLY_, "time limit");
-        add(&r, try_read(0, 1, 10 * i + 10));
-        add(&r, try_read(0, 1, 10 * i + 11));
-        sleep_ms(&r, 50);
-        add(&r, fulfills(0, LOOP, 10 * i + 10));
-        add(&r, reads(0, 1, 10 * i + 10));
+        create(1, 10 * i + 10, REPLY_, "answer");
+        create(1, 10 * i + 11, REPLY_, "time limit");
+        add(try_read(0, 1, 10 * i + 10));
+        add(try_read(0, 1, 10 * i + 11));
+        sleep_ms(50);
+        add(fulfills(0, LOOP, 10 * i + 10));
+        add(reads(0, 1, 10 * i + 10));
         if (i % 2)
-            add(&r, cancels(0, 1, 10 * i + 11));
+            add(cancels(0, 1, 10 * i + 11));
     }
-    add(&r, fulfills(0, 1, 1));
-    sleep_ms(&r, 200);
-    NOTHING(&r);
+    add(fulfills(0, 1, 1));
+    sleep_ms(200);
+    NOTHING();
 }
 
 TEST(many_of_one_family_are_one_finding)
 {
-    struct recording r;
-    begin(&r);
+    begin();
     for (uint64_t i = 0; i < 3; i++) {
-        create(&r, LOOP, 10 * i + 10, TASK_, "request");
-        should(&r, 10 * i + 10);
-        create(&r, 10 * i + 10, 10 * i + 11, REPLY_, "rows");
-        add(&r, try_read(0, 10 * i + 10, 10 * i + 11));
+        create(LOOP, 10 * i + 10, TASK_, "request");
+        should(10 * i + 10);
+        create(10 * i + 10, 10 * i + 11, REPLY_, "rows");
+        add(try_read(0, 10 * i + 10, 10 * i + 11));
     }
-    sleep_ms(&r, 200);
-    EXPECT(&r, "hang-root certain 11 x3: 10 20 30\n", "2 more like it");
+    sleep_ms(200);
+    EXPECT("hang-root certain 11 x3: 10 20 30\n", "2 more like it");
 }
 
 /* Requests that are answered; the last one is cut off by the end. */
-static void requests(struct recording *r, uint64_t last_ms)
+static void requests(uint64_t last_ms)
 {
-    begin(r);
+    begin();
     for (uint64_t i = 1; i <= 20; i++) {
-        create(r, LOOP, 2 * i, TASK_, "request");
-        should(r, 2 * i);
-        create(r, 2 * i, 2 * i + 1, REPLY_, "rows");
-        add(r, try_read(0, 2 * i, 2 * i + 1));
+        create(LOOP, 2 * i, TASK_, "request");
+        should(2 * i);
+        create(2 * i, 2 * i + 1, REPLY_, "rows");
+        add(try_read(0, 2 * i, 2 * i + 1));
         if (i < 20 || last_ms)
-            sleep_ms(r, i < 20 ? 10 : last_ms);
+            sleep_ms(i < 20 ? 10 : last_ms);
         if (i == 20)
             return;
-        add(r, fulfills(0, LOOP, 2 * i + 1));
-        add(r, reads(0, 2 * i, 2 * i + 1));
-        add(r, fulfills(0, 2 * i, 2 * i));
+        add(fulfills(0, LOOP, 2 * i + 1));
+        add(reads(0, 2 * i, 2 * i + 1));
+        add(fulfills(0, 2 * i, 2 * i));
     }
 }
 
 TEST(what_is_in_flight_at_the_end_does_not_hang)
 {
-    struct recording r;
-    requests(&r, 3);
-    EXPECT(&r, "hang-root possible 41 x1: 40\n", "'rows'");
+    requests(3);
+    EXPECT("hang-root possible 41 x1: 40\n", "'rows'");
     /* Either nothing was left to do, or it was cut off. */
-    requests(&r, 0);
-    EXPECT(&r, "hang-root likely 41 x1: 40\n", "'rows'");
-    requests(&r, 100);
-    EXPECT(&r, "hang-root certain 41 x1: 40\n", "'rows'");
+    requests(0);
+    EXPECT("hang-root likely 41 x1: 40\n", "'rows'");
+    requests(100);
+    EXPECT("hang-root certain 41 x1: 40\n", "'rows'");
 }
 
 /* Others like it have gone off; so will this one, if it is not long overdue. */
@@ -1031,90 +988,85 @@ TEST(a_timer_that_has_yet_to_go_off)
 {
     for (uint64_t others = 7; others < 9; others++)
         for (int overdue = 0; overdue < 2; overdue++) {
-            struct recording r;
-            begin_as(&r, WEFT_TRACE_RECORDING, false);
-            create(&r, LOOP, 1, TASK_, "main");
-            should(&r, 1);
+            begin_as(WEFT_TRACE_RECORDING, false);
+            create(LOOP, 1, TASK_, "main");
+            should(1);
             for (uint64_t i = 2; i <= 2 + others; i++) {
-                create(&r, 1, i, TIMER_, "pause");
-                add(&r, try_read(0, 1, i));
-                sleep_ms(&r, i < 2 + others ? 100 : overdue ? 2200 : 150);
+                create(1, i, TIMER_, "pause");
+                add(try_read(0, 1, i));
+                sleep_ms(i < 2 + others ? 100 : overdue ? 2200 : 150);
                 if (i < 2 + others) {
-                    add(&r, fulfills(0, LOOP, i));
-                    add(&r, reads(0, 1, i));
-                    add(&r, switches(0, LOOP));
+                    add(fulfills(0, LOOP, i));
+                    add(reads(0, 1, i));
+                    add(switches(0, LOOP));
                 }
             }
             if (others == 8 && !overdue)
-                NOTHING(&r);
+                NOTHING();
             else
-                EXPECT(&r,
-                       others == 7 ? "hang-root possible 9 x1: 1\n"
+                EXPECT(others == 7 ? "hang-root possible 9 x1: 1\n"
                                    : "hang-root possible 10 x1: 1\n",
                        "'pause'");
         }
     for (int on = 0; on < 2; on++) { /* the only one; do others go on meanwhile? */
-        struct recording r;
-        begin_as(&r, WEFT_TRACE_RECORDING, false);
-        create(&r, LOOP, 1, TASK_, "main");
-        should(&r, 1);
-        create(&r, 1, 2, TIMER_, "pause");
-        add(&r, try_read(0, 1, 2));
+        begin_as(WEFT_TRACE_RECORDING, false);
+        create(LOOP, 1, TASK_, "main");
+        should(1);
+        create(1, 2, TIMER_, "pause");
+        add(try_read(0, 1, 2));
         for (uint64_t i = 3; i < 15; i++) {
-            create(&r, LOOP, i, REPLY_, "answer");
-            add(&r, fulfills(0, LOOP, i));
-            sleep_ms(&r, on ? 50 : 1);
+            create(LOOP, i, REPLY_, "answer");
+            add(fulfills(0, LOOP, i));
+            sleep_ms(on ? 50 : 1);
         }
-        sleep_ms(&r, 200);
+        sleep_ms(200);
         if (on)
-            NOTHING(&r);
+            NOTHING();
         else
-            EXPECT(&r, "hang-root possible 2 x1: 1\n", "'pause'");
+            EXPECT("hang-root possible 2 x1: 1\n", "'pause'");
     }
 }
 
 /* main waits for a ticker as well, which has only been cut off. */
 TEST(what_goes_on_as_always_is_not_the_cause)
 {
-    struct recording r;
-    begin(&r);
-    chain(&r);
-    should(&r, 1);
-    create(&r, 1, 4, TASK_, "ticker");
-    add(&r, try_read(0, 1, 4));
+    begin();
+    chain();
+    should(1);
+    create(1, 4, TASK_, "ticker");
+    add(try_read(0, 1, 4));
     for (uint64_t i = 10; i < 14; i++) {
-        create(&r, 4, i, JOB_, "tick");
-        add(&r, try_read(0, 4, i));
-        sleep_ms(&r, i < 13 ? 50 : 20);
+        create(4, i, JOB_, "tick");
+        add(try_read(0, 4, i));
+        sleep_ms(i < 13 ? 50 : 20);
         if (i < 13) {
-            add(&r, fulfills(0, LOOP, i));
-            add(&r, reads(0, 4, i));
+            add(fulfills(0, LOOP, i));
+            add(reads(0, 4, i));
         }
     }
-    EXPECT(&r, "hang-root certain 3 x1: 2 1\nhang-root possible 13 x1: 4\n", "'answer'");
+    EXPECT("hang-root certain 3 x1: 2 1\nhang-root possible 13 x1: 4\n", "'answer'");
 }
 
 /* ---- Circles ---- */
 
 TEST(a_circle_of_waits)
 {
-    struct recording r;
-    begin(&r);
-    chain(&r);
-    should(&r, 1);
-    add(&r, try_read(0, 3, 2));
-    sleep_ms(&r, 200);
-    EXPECT(&r, "deadlock certain 2 x1: 3 1\n", "2 promises wait for each other",
+    begin();
+    chain();
+    should(1);
+    add(try_read(0, 3, 2));
+    sleep_ms(200);
+    EXPECT("deadlock certain 2 x1: 3 1\n", "2 promises wait for each other",
            "'query' (task 2) has waited for 'answer' (reply 3)", "'answer' (reply 3) for 'query'");
-    begin(&r);
-    chain(&r);
-    add(&r, try_read(0, 3, 2));
-    EXPECT(&r, "deadlock likely 2 x1: 3 1\n", "2 promises");
-    begin(&r);
-    chain(&r);
-    should(&r, 1);
-    add(&r, try_read(0, 3, 3));
-    EXPECT(&r, "deadlock certain 3 x1: 2 1\n", "waited for itself");
+    begin();
+    chain();
+    add(try_read(0, 3, 2));
+    EXPECT("deadlock likely 2 x1: 3 1\n", "2 promises");
+    begin();
+    chain();
+    should(1);
+    add(try_read(0, 3, 3));
+    EXPECT("deadlock certain 3 x1: 2 1\n", "waited for itself");
 }
 
 /* Two pairs that wait for each other, and for one of the other pair as well: one circle, but who follows the latest waits
@@ -1123,188 +1075,178 @@ TEST(circles_that_touch)
 {
     for (uint64_t marked = 2; marked <= 5; marked++) {
         static const uint64_t waits[][2] = {{2, 3}, {3, 4}, {3, 2}, {4, 5}, {5, 2}, {5, 4}};
-        struct recording r;
-        begin(&r);
+        begin();
         for (uint64_t p = 2; p <= 5; p++)
-            create(&r, LOOP, p, TASK_, "pair");
-        should(&r, marked);
+            create(LOOP, p, TASK_, "pair");
+        should(marked);
         for (unsigned i = 0; i < sizeof waits / sizeof *waits; i++)
-            add(&r, try_read(0, waits[i][0], waits[i][1]));
-        EXPECT(&r, "deadlock certain 2 x1: 3 4 5\n", "2 promises wait for each other");
+            add(try_read(0, waits[i][0], waits[i][1]));
+        EXPECT("deadlock certain 2 x1: 3 4 5\n", "2 promises wait for each other");
     }
 }
 
 TEST(a_circle_that_somebody_outside_can_break)
 {
-    struct recording r;
-    begin(&r);
-    chain(&r);
-    should(&r, 1);
-    create(&r, LOOP, 4, REPLY_, "time limit");
-    add(&r, background(0, 4));
-    add(&r, try_read(0, 3, 2));
-    add(&r, try_read(0, 3, 4));
-    sleep_ms(&r, 200);
-    EXPECT(&r, "deadlock likely 2 x1: 3 1\n", "2 promises");
-    begin(&r);
-    chain(&r);
-    should(&r, 1);
-    create(&r, LOOP, 4, REPLY_, "other");
-    add(&r, try_read(0, 3, 2));
-    add(&r, try_read(0, 3, 4));
-    sleep_ms(&r, 200);
-    EXPECT(&r, "hang-root certain 4 x1: 3 2 1\n", "'other'");
+    begin();
+    chain();
+    should(1);
+    create(LOOP, 4, REPLY_, "time limit");
+    add(background(0, 4));
+    add(try_read(0, 3, 2));
+    add(try_read(0, 3, 4));
+    sleep_ms(200);
+    EXPECT("deadlock likely 2 x1: 3 1\n", "2 promises");
+    begin();
+    chain();
+    should(1);
+    create(LOOP, 4, REPLY_, "other");
+    add(try_read(0, 3, 2));
+    add(try_read(0, 3, 4));
+    sleep_ms(200);
+    EXPECT("hang-root certain 4 x1: 3 2 1\n", "'other'");
 }
 
 TEST(becoming_is_no_circle)
 {
-    struct recording r;
-    begin(&r);
-    create(&r, LOOP, 1, TASK_, "outer");
-    create(&r, LOOP, 2, TASK_, "inner");
-    should(&r, 2);
-    add(&r, try_read(0, 1, 2));
-    add(&r, becomes(0, 1, 2));
-    sleep_ms(&r, 200);
-    EXPECT(&r, "never-resolved certain 2 x1:\n", "'inner'");
-    begin(&r);
-    create(&r, LOOP, 1, TASK_, "outer");
-    create(&r, LOOP, 2, TASK_, "inner");
-    should(&r, 1);
-    add(&r, try_read(0, 1, 2));
-    add(&r, becomes(0, 2, 1));
-    sleep_ms(&r, 200);
-    EXPECT(&r, "never-resolved certain 1 x1:\n", "'outer'");
+    begin();
+    create(LOOP, 1, TASK_, "outer");
+    create(LOOP, 2, TASK_, "inner");
+    should(2);
+    add(try_read(0, 1, 2));
+    add(becomes(0, 1, 2));
+    sleep_ms(200);
+    EXPECT("never-resolved certain 2 x1:\n", "'inner'");
+    begin();
+    create(LOOP, 1, TASK_, "outer");
+    create(LOOP, 2, TASK_, "inner");
+    should(1);
+    add(try_read(0, 1, 2));
+    add(becomes(0, 2, 1));
+    sleep_ms(200);
+    EXPECT("never-resolved certain 1 x1:\n", "'outer'");
 }
 
-static void locks(struct recording *r)
+static void locks(void)
 {
-    begin(r);
-    create(r, LOOP, 1, TASK_, "main");
-    should(r, 1);
-    create(r, 1, 2, TASK_, "a");
-    create(r, 1, 3, TASK_, "b");
-    add(r, try_read(0, 1, 2));
-    add(r, try_read(0, 1, 3));
+    begin();
+    create(LOOP, 1, TASK_, "main");
+    should(1);
+    create(1, 2, TASK_, "a");
+    create(1, 3, TASK_, "b");
+    add(try_read(0, 1, 2));
+    add(try_read(0, 1, 3));
 }
 
 TEST(locks_that_their_holders_created)
 {
-    struct recording r;
-    locks(&r);
-    create(&r, 2, 4, LOCK_, "account 1");
-    create(&r, 3, 5, LOCK_, "account 2");
-    add(&r, try_read(0, 2, 5));
-    add(&r, try_read(0, 3, 4));
-    sleep_ms(&r, 200);
-    EXPECT(&r, "deadlock likely 4 x1: 3 1 5 2\n",
+    locks();
+    create(2, 4, LOCK_, "account 1");
+    create(3, 5, LOCK_, "account 2");
+    add(try_read(0, 2, 5));
+    add(try_read(0, 3, 4));
+    sleep_ms(200);
+    EXPECT("deadlock likely 4 x1: 3 1 5 2\n",
            "'a' (task 2), which created 'account 1' (lock 4), has waited for 'account 2' (lock 5)");
 }
 
 TEST(locks_that_were_read)
 {
-    struct recording r;
-    locks(&r);
-    create(&r, 1, 4, LOCK_, "first");
-    create(&r, 1, 5, LOCK_, "second");
-    add(&r, reads(0, 2, 4));
-    add(&r, reads(0, 3, 5));
-    sleep_ms(&r, 1);
-    add(&r, try_read(0, 2, 5));
-    add(&r, try_read(0, 3, 4));
-    sleep_ms(&r, 200);
-    EXPECT(&r, "deadlock likely 4 x1: 3 1 5 2\n",
+    locks();
+    create(1, 4, LOCK_, "first");
+    create(1, 5, LOCK_, "second");
+    add(reads(0, 2, 4));
+    add(reads(0, 3, 5));
+    sleep_ms(1);
+    add(try_read(0, 2, 5));
+    add(try_read(0, 3, 4));
+    sleep_ms(200);
+    EXPECT("deadlock likely 4 x1: 3 1 5 2\n",
            "'a' (task 2), which is to pass on 'first' (lock 4), has waited for 'second' (lock 5)");
 }
 
 /* ---- What is held ---- */
 
 /* main waits for 2 and 3, which use the lock 4. */
-static void one_lock(struct recording *r)
+static void one_lock(void)
 {
-    locks(r);
-    create(r, 1, 4, LOCK_, "catalogue");
-    add(r, background(0, 4));
+    locks();
+    create(1, 4, LOCK_, "catalogue");
+    add(background(0, 4));
 }
 
 TEST(who_failed_still_holds_what_is_not_marked)
 {
-    struct recording r;
-    begin(&r);
-    create(&r, LOOP, 2, TASK_, "a");
-    create(&r, LOOP, 3, TASK_, "b");
-    create(&r, LOOP, 4, LOCK_, "catalogue");
-    add(&r, acquires(0, 2, 4));
-    add(&r, try_read(0, 3, 4));
-    add(&r, fails(0, 2, 2, "bad record"));
-    sleep_ms(&r, 200);
-    EXPECT(&r, "hang-root likely 4 x1: 3\n", "still holds it");
+    begin();
+    create(LOOP, 2, TASK_, "a");
+    create(LOOP, 3, TASK_, "b");
+    create(LOOP, 4, LOCK_, "catalogue");
+    add(acquires(0, 2, 4));
+    add(try_read(0, 3, 4));
+    add(fails(0, 2, 2, "bad record"));
+    sleep_ms(200);
+    EXPECT("hang-root likely 4 x1: 3\n", "still holds it");
 }
 
 TEST(who_failed_still_holds_it)
 {
-    struct recording r;
-    one_lock(&r);
-    add(&r, acquires(0, 2, 4));
-    add(&r, try_read(0, 3, 4));
-    sleep_ms(&r, 1);
-    add(&r, fails(0, 2, 2, "bad record"));
-    sleep_ms(&r, 200);
-    EXPECT(&r, "hang-root certain 4 x1: 3 1\n",
+    one_lock();
+    add(acquires(0, 2, 4));
+    add(try_read(0, 3, 4));
+    sleep_ms(1);
+    add(fails(0, 2, 2, "bad record"));
+    sleep_ms(200);
+    EXPECT("hang-root certain 4 x1: 3 1\n",
            "'catalogue' (lock 4), created by 'main', was never given back; 'b' (task 3) has waited",
            "'a' (task 2), which failed at 1.012 ms ('bad record'), still holds it, since 8 µs.");
 }
 
 TEST(who_holds_it_waits_for_something_else)
 {
-    struct recording r;
-    one_lock(&r);
-    create(&r, 2, 5, REPLY_, "answer");
-    add(&r, acquires(0, 2, 4));
-    add(&r, try_read(0, 3, 4));
-    add(&r, try_read(0, 2, 5));
-    sleep_ms(&r, 200);
-    EXPECT(&r, "hang-root certain 5 x1: 2 4 3 1\n", "'answer' (reply 5)",
+    one_lock();
+    create(2, 5, REPLY_, "answer");
+    add(acquires(0, 2, 4));
+    add(try_read(0, 3, 4));
+    add(try_read(0, 2, 5));
+    sleep_ms(200);
+    EXPECT("hang-root certain 5 x1: 2 4 3 1\n", "'answer' (reply 5)",
            "So nobody gives back 'catalogue' (lock 4). 'a' (task 2) has held it since 9 µs, and "
            "waits for 'answer' (reply 5) itself.");
 }
 
 TEST(who_holds_it_runs)
 {
-    struct recording r;
-    one_lock(&r);
-    add(&r, acquires(0, 2, 4));
-    add(&r, try_read(0, 3, 4));
-    sleep_ms(&r, 200);
-    EXPECT(&r, "hang-root certain 2 x1: 1 4 3\n",
+    one_lock();
+    add(acquires(0, 2, 4));
+    add(try_read(0, 3, 4));
+    sleep_ms(200);
+    EXPECT("hang-root certain 2 x1: 1 4 3\n",
            "So nobody gives back 'catalogue' (lock 4). 'a' (task 2) has held it since 8 µs.");
-    begin_as(&r, WEFT_TRACE_RECORDING, false);
-    create(&r, LOOP, 1, TASK_, "main");
-    should(&r, 1);
-    create(&r, 1, 2, TASK_, "a");
-    create(&r, 1, 4, LOCK_, "catalogue");
-    add(&r, acquires(0, 2, 4));
-    add(&r, try_read(0, 1, 4));
-    sleep_ms(&r, 200);
-    add(&r, switches(0, 2));
-    r.now += 500 * MS;
-    add(&r, counter(0, 2, 1, "x"));
-    NOTHING(&r);
+    begin_as(WEFT_TRACE_RECORDING, false);
+    create(LOOP, 1, TASK_, "main");
+    should(1);
+    create(1, 2, TASK_, "a");
+    create(1, 4, LOCK_, "catalogue");
+    add(acquires(0, 2, 4));
+    add(try_read(0, 1, 4));
+    sleep_ms(200);
+    add(switches(0, 2));
+    now += 500 * MS;
+    add(counter(0, 2, 1, "x"));
+    NOTHING();
 }
 
 TEST(a_circle_over_what_is_held)
 {
-    struct recording r;
-    one_lock(&r);
-    create(&r, 1, 5, LOCK_, "orders");
-    add(&r, background(0, 5));
-    add(&r, acquires(0, 2, 4));
-    add(&r, acquires(0, 3, 5));
-    add(&r, try_read(0, 2, 5));
-    add(&r, try_read(0, 3, 4));
-    sleep_ms(&r, 200);
+    one_lock();
+    create(1, 5, LOCK_, "orders");
+    add(background(0, 5));
+    add(acquires(0, 2, 4));
+    add(acquires(0, 3, 5));
+    add(try_read(0, 2, 5));
+    add(try_read(0, 3, 4));
+    sleep_ms(200);
     EXPECT(
-        &r, "deadlock certain 4 x1: 3 1 5 2\n",
+        "deadlock certain 4 x1: 3 1 5 2\n",
         "Each of these waits for what another one of them holds: 'a' (task 2), which holds "
         "'catalogue' (lock 4), has waited for 'orders' (lock 5) since 12 µs; 'b' (task 3), which "
         "holds 'orders' (lock 5), has waited for 'catalogue' (lock 4) since 13 µs.");
@@ -1313,64 +1255,61 @@ TEST(a_circle_over_what_is_held)
 /* That others come and queue up does not show that it goes on. */
 TEST(others_queue_behind_a_circle)
 {
-    struct recording r;
-    begin_as(&r, WEFT_TRACE_RECORDING, false);
-    create(&r, 0, 2, TASK_, "a");
-    create(&r, 0, 3, TASK_, "b");
-    create(&r, 0, 4, LOCK_, "catalogue");
-    create(&r, 0, 5, LOCK_, "orders");
-    add(&r, acquires(0, 2, 4));
-    add(&r, acquires(0, 3, 5));
-    add(&r, try_read(0, 2, 5));
-    add(&r, try_read(0, 3, 4));
+    begin_as(WEFT_TRACE_RECORDING, false);
+    create(0, 2, TASK_, "a");
+    create(0, 3, TASK_, "b");
+    create(0, 4, LOCK_, "catalogue");
+    create(0, 5, LOCK_, "orders");
+    add(acquires(0, 2, 4));
+    add(acquires(0, 3, 5));
+    add(try_read(0, 2, 5));
+    add(try_read(0, 3, 4));
     for (uint64_t p = 6; p < 10; p++) {
-        sleep_ms(&r, 60);
-        create(&r, 0, p, TASK_, "c");
-        add(&r, try_read(0, p, 4));
+        sleep_ms(60);
+        create(0, p, TASK_, "c");
+        add(try_read(0, p, 4));
     }
-    EXPECT(&r, "deadlock likely 4 x1: 3 6 7 8 9 5 2\n", "'orders'");
+    EXPECT("deadlock likely 4 x1: 3 6 7 8 9 5 2\n", "'orders'");
 }
 
 TEST(who_holds_it_waits_for_it)
 {
-    struct recording r;
-    one_lock(&r);
-    add(&r, acquires(0, 2, 4));
-    add(&r, try_read(0, 2, 4));
-    sleep_ms(&r, 200);
-    EXPECT(&r, "deadlock certain 4 x1: 2\nhang-root certain 3 x1: 1\n",
+    one_lock();
+    add(acquires(0, 2, 4));
+    add(try_read(0, 2, 4));
+    sleep_ms(200);
+    EXPECT("deadlock certain 4 x1: 2\nhang-root certain 3 x1: 1\n",
            "can never be given back: 'a' (task 2), which has held it since 8 µs, has waited for it "
            "itself since 9 µs.");
-    one_lock(&r);
-    add(&r, acquires(0, 2, 4));
-    add(&r, try_read(0, 2, 3));
-    add(&r, try_read(0, 3, 4));
-    sleep_ms(&r, 200);
-    EXPECT(&r, "deadlock certain 4 x1: 3 1 2\n", "waits for it by way of 'b' (task 3)");
+    one_lock();
+    add(acquires(0, 2, 4));
+    add(try_read(0, 2, 3));
+    add(try_read(0, 3, 4));
+    sleep_ms(200);
+    EXPECT("deadlock certain 4 x1: 3 1 2\n", "waits for it by way of 'b' (task 3)");
 }
 
 /* A pool of two: only if both are lost to the circle it is one. */
 TEST(a_pool_is_stuck_when_all_who_hold_it_are)
 {
     for (int free = 0; free < 2; free++) {
-        struct recording r;
-        one_lock(&r);
-        create(&r, 1, 5, TASK_, "c");
-        create(&r, 1, 6, TASK_, "d");
-        add(&r, acquires(0, 2, 4));
-        add(&r, acquires(0, 3, 4));
-        add(&r, try_read(0, 2, 4));
-        add(&r, try_read(0, 5, 4));
+        one_lock();
+        create(1, 5, TASK_, "c");
+        create(1, 6, TASK_, "d");
+        add(acquires(0, 2, 4));
+        add(acquires(0, 3, 4));
+        add(try_read(0, 2, 4));
+        add(try_read(0, 5, 4));
         if (!free)
-            add(&r, try_read(0, 3, 4));
-        sleep_ms(&r, 200);
+            add(try_read(0, 3, 4));
+        sleep_ms(200);
         if (free)
-            EXPECT(&r, "hang-root certain 4 x1: 2 5\nhang-root certain 3 x1: 1\n",
+            EXPECT("hang-root certain 4 x1: 2 5\nhang-root certain 3 x1: 1\n",
                    "It is held 2 times: by 'a' (task 2) since 10 µs, which waits for one more; by "
                    "'b' (task 3) since 11 µs.");
         else
             EXPECT(
-                &r, "deadlock certain 4 x1: 2 3 5 1\n",
+                "deadlock certain 4 x1: 2 3 5 1\n",
                 "can never be given back. It is held 2 times: by 'a' (task 2) since 10 µs, which "
                 "waits for one more; by 'b' (task 3) since 11 µs, which waits for one more.");
     }
@@ -1378,20 +1317,19 @@ TEST(a_pool_is_stuck_when_all_who_hold_it_are)
 
 TEST(an_empty_pool_names_who_has_it)
 {
-    struct recording r;
-    begin(&r);
-    create(&r, LOOP, 1, TASK_, "main");
-    should(&r, 1);
-    create(&r, LOOP, 2, LOCK_, "pool");
+    begin();
+    create(LOOP, 1, TASK_, "main");
+    should(1);
+    create(LOOP, 2, LOCK_, "pool");
     for (uint64_t i = 10; i < 20; i++) {
-        create(&r, LOOP, i, JOB_, "job");
-        add(&r, acquires(0, i, 2));
+        create(LOOP, i, JOB_, "job");
+        add(acquires(0, i, 2));
         if (i < 12)
-            add(&r, cancels(0, LOOP, i));
+            add(cancels(0, LOOP, i));
     }
-    add(&r, try_read(0, 1, 2));
-    sleep_ms(&r, 200);
-    EXPECT(&r, "hang-root certain 2 x1: 1\n", "'pool' (lock 2) was never given back; ",
+    add(try_read(0, 1, 2));
+    sleep_ms(200);
+    EXPECT("hang-root certain 2 x1: 1\n", "'pool' (lock 2) was never given back; ",
            "It is held 10 times, 2 of them by some that have ended: by 'job' (job 10), which was "
            "cancelled at 5 µs, since 4 µs; by 'job' (job 11), which was cancelled at 8 µs, since "
            "7 µs; by 'job' (job 12) since 10 µs; and 7 more.");
@@ -1400,54 +1338,50 @@ TEST(an_empty_pool_names_who_has_it)
 /* A signal when nobody waited is none that was lost, if it is held since. */
 TEST(who_holds_it_has_taken_the_signal)
 {
-    struct recording r;
-    one_lock(&r);
-    add(&r, acquires(0, 3, 4));
-    add(&r, releases(0, 3, 4));
-    add(&r, notifies(0, 3, 4));
-    add(&r, acquires(0, 2, 4));
-    add(&r, try_read(0, 3, 4));
-    sleep_ms(&r, 200);
-    EXPECT(&r, "hang-root certain 2 x1: 1 4 3\n", "'a' (task 2) has held it since 11 µs.");
+    one_lock();
+    add(acquires(0, 3, 4));
+    add(releases(0, 3, 4));
+    add(notifies(0, 3, 4));
+    add(acquires(0, 2, 4));
+    add(try_read(0, 3, 4));
+    sleep_ms(200);
+    EXPECT("hang-root certain 2 x1: 1 4 3\n", "'a' (task 2) has held it since 11 µs.");
 }
 
 /* What others give back than those who have got it: nothing is concluded. */
 TEST(what_is_passed_on_is_nobodys)
 {
-    struct recording r;
-    one_lock(&r);
-    add(&r, releases(0, 3, 4));
-    add(&r, acquires(0, 2, 4));
-    add(&r, fulfills(0, 2, 2));
-    add(&r, try_read(0, 3, 4));
-    sleep_ms(&r, 200);
-    EXPECT(&r, "hang-root likely 4 x1: 3 1\n",
-           "was never resolved; 'b' (task 3) has waited for it "
-           "since 11 µs, for 200 ms.");
+    one_lock();
+    add(releases(0, 3, 4));
+    add(acquires(0, 2, 4));
+    add(fulfills(0, 2, 2));
+    add(try_read(0, 3, 4));
+    sleep_ms(200);
+    EXPECT("hang-root likely 4 x1: 3 1\n", "was never resolved; 'b' (task 3) has waited for it "
+                                           "since 11 µs, for 200 ms.");
 }
 
 /* … nor of what is older than the events that are there. */
 TEST(what_is_not_known_of_all_is_said_so)
 {
-    struct recording r;
-    begin_as(&r, WEFT_TRACE_STOPPED, true);
-    create(&r, LOOP, 1, TASK_, "main");
-    should(&r, 1);
-    add(&r, acquires(0, 1, 4));
-    add(&r, try_read(0, 1, 4));
-    sleep_ms(&r, 200);
+    begin_as(WEFT_TRACE_STOPPED, true);
+    create(LOOP, 1, TASK_, "main");
+    should(1);
+    add(acquires(0, 1, 4));
+    add(try_read(0, 1, 4));
+    sleep_ms(200);
     EXPECT(
-        &r, "hang-root likely 4 x1: 1\n",
+        "hang-root likely 4 x1: 1\n",
         "As far as the trace tells, it is held by 'main' (task 1) since 2 µs, which waits for one "
         "more.");
-    begin_as(&r, WEFT_TRACE_STOPPED, true);
-    create(&r, LOOP, 1, TASK_, "main");
-    should(&r, 1);
-    add(&r, acquires(0, 1, 4));
-    add(&r, releases(0, 1, 4));
-    add(&r, try_read(0, 1, 4));
-    sleep_ms(&r, 200);
-    EXPECT(&r, "hang-root likely 4 x1: 1\n",
+    begin_as(WEFT_TRACE_STOPPED, true);
+    create(LOOP, 1, TASK_, "main");
+    should(1);
+    add(acquires(0, 1, 4));
+    add(releases(0, 1, 4));
+    add(try_read(0, 1, 4));
+    sleep_ms(200);
+    EXPECT("hang-root likely 4 x1: 1\n",
            "Who holds it is not known: not all events about it are there.");
 }
 
@@ -1455,24 +1389,23 @@ TEST(what_is_not_known_of_all_is_said_so)
 TEST(what_one_at_a_time_has_held_is_a_lock)
 {
     for (int two = 0; two < 2; two++) {
-        struct recording r;
-        begin_as(&r, WEFT_TRACE_STOPPED, true);
-        create(&r, LOOP, 1, TASK_, "main");
-        should(&r, 1);
-        create(&r, 1, 2, TASK_, "a");
-        add(&r, try_read(0, 1, 2));
+        begin_as(WEFT_TRACE_STOPPED, true);
+        create(LOOP, 1, TASK_, "main");
+        should(1);
+        create(1, 2, TASK_, "a");
+        add(try_read(0, 1, 2));
         for (int i = 0; i < 8; i++) {
-            add(&r, acquires(0, 1, 4));
+            add(acquires(0, 1, 4));
             if (two)
-                add(&r, acquires(0, 2, 4));
-            add(&r, releases(0, 1, 4));
+                add(acquires(0, 2, 4));
+            add(releases(0, 1, 4));
             if (two)
-                add(&r, releases(0, 2, 4));
+                add(releases(0, 2, 4));
         }
-        add(&r, acquires(0, 2, 4));
-        add(&r, try_read(0, 2, 4));
-        sleep_ms(&r, 200);
-        EXPECT(&r, two ? "hang-root likely 4 x1: 2 1\n" : "deadlock possible 4 x1: 2 1\n",
+        add(acquires(0, 2, 4));
+        add(try_read(0, 2, 4));
+        sleep_ms(200);
+        EXPECT(two ? "hang-root likely 4 x1: 2 1\n" : "deadlock possible 4 x1: 2 1\n",
                two ? "As far as the trace tells, it is held by 'a' (task 2)"
                    : "can never be given back: 'a' (task 2), which has held it since 20 µs");
     }
@@ -1482,91 +1415,87 @@ TEST(what_one_at_a_time_has_held_is_a_lock)
 TEST(who_holds_it_may_be_idle)
 {
     for (int idle = 0; idle < 2; idle++) {
-        struct recording r;
-        begin(&r);
-        create(&r, LOOP, 1, TASK_, "worker");
-        create(&r, LOOP, 2, TASK_, "worker");
-        create(&r, LOOP, 3, TASK_, "accept");
-        create(&r, LOOP, 4, LOCK_, "accept lock");
-        add(&r, background(0, 4));
+        begin();
+        create(LOOP, 1, TASK_, "worker");
+        create(LOOP, 2, TASK_, "worker");
+        create(LOOP, 3, TASK_, "accept");
+        create(LOOP, 4, LOCK_, "accept lock");
+        add(background(0, 4));
         if (idle)
-            add(&r, background(0, 3));
-        add(&r, acquires(0, 1, 4));
-        add(&r, try_read(0, 1, 3));
-        add(&r, try_read(0, 2, 4));
-        sleep_ms(&r, 200);
+            add(background(0, 3));
+        add(acquires(0, 1, 4));
+        add(try_read(0, 1, 3));
+        add(try_read(0, 2, 4));
+        sleep_ms(200);
         if (idle)
-            NOTHING(&r);
+            NOTHING();
         else
-            EXPECT(&r, "hang-root possible 3 x1: 1 4 2\n", "'accept' (task 3)");
+            EXPECT("hang-root possible 3 x1: 1 4 2\n", "'accept' (task 3)");
     }
 }
 
 /* main has created what its child waits for: that does not say that main would resolve it. */
 TEST(a_creator_alone_is_no_circle)
 {
-    struct recording r;
-    begin(&r);
-    create(&r, LOOP, 1, TASK_, "main");
-    should(&r, 1);
-    create(&r, 1, 2, TASK_, "child");
-    create(&r, 1, 3, REPLY_, "settings");
-    add(&r, try_read(0, 1, 2));
-    add(&r, try_read(0, 2, 3));
-    sleep_ms(&r, 200);
-    EXPECT(&r, "hang-root certain 3 x1: 2 1\n", "'settings'");
+    begin();
+    create(LOOP, 1, TASK_, "main");
+    should(1);
+    create(1, 2, TASK_, "child");
+    create(1, 3, REPLY_, "settings");
+    add(try_read(0, 1, 2));
+    add(try_read(0, 2, 3));
+    sleep_ms(200);
+    EXPECT("hang-root certain 3 x1: 2 1\n", "'settings'");
 }
 
 /* ---- Who would resolve it ---- */
 
 /* A worker takes jobs and answers them; the last one it does not answer: it waits for rows, or for the next job. */
-static void worker(struct recording *r, bool held_up)
+static void worker(bool held_up)
 {
-    begin(r);
-    create(r, LOOP, 1, TASK_, "caller");
-    should(r, 1);
-    create(r, LOOP, 2, TASK_, "worker");
-    create(r, 2, 10, JOB_, "next job");
-    add(r, try_read(0, 2, 10));
+    begin();
+    create(LOOP, 1, TASK_, "caller");
+    should(1);
+    create(LOOP, 2, TASK_, "worker");
+    create(2, 10, JOB_, "next job");
+    add(try_read(0, 2, 10));
     for (uint64_t i = 0; i < 5; i++) {
-        add(r, switches(0, 1));
-        create(r, 1, 20 + i, REPLY_, "answer");
-        add(r, try_read(0, 1, 20 + i));
-        add(r, fulfills(0, 1, 10 + i));
-        add(r, reads(0, 2, 10 + i));
+        add(switches(0, 1));
+        create(1, 20 + i, REPLY_, "answer");
+        add(try_read(0, 1, 20 + i));
+        add(fulfills(0, 1, 10 + i));
+        add(reads(0, 2, 10 + i));
         if (i < 4)
-            add(r, fulfills(0, 2, 20 + i));
+            add(fulfills(0, 2, 20 + i));
         if (i == 4 && held_up) {
-            create(r, 2, 30, REPLY_, "rows");
-            add(r, try_read(0, 2, 30));
+            create(2, 30, REPLY_, "rows");
+            add(try_read(0, 2, 30));
         } else {
-            create(r, 2, 11 + i, JOB_, "next job");
-            add(r, try_read(0, 2, 11 + i));
+            create(2, 11 + i, JOB_, "next job");
+            add(try_read(0, 2, 11 + i));
         }
         if (i < 4)
-            add(r, reads(0, 1, 20 + i));
-        sleep_ms(r, 1);
+            add(reads(0, 1, 20 + i));
+        sleep_ms(1);
     }
-    sleep_ms(r, 200);
+    sleep_ms(200);
 }
 
 TEST(the_one_who_would_resolve_it_is_held_up)
 {
-    struct recording r;
-    worker(&r, true);
-    should(&r, 30); /* whoever else waits for it */
-    EXPECT(&r, "hang-root certain 30 x1: 2 24 1\n", "'rows'");
-    worker(&r, true);
-    EXPECT(&r, "hang-root likely 30 x1: 2 24 1\n", "'rows'", "nobody resolves 'answer' (reply 24)",
+    worker(true);
+    should(30); /* whoever else waits for it */
+    EXPECT("hang-root certain 30 x1: 2 24 1\n", "'rows'");
+    worker(true);
+    EXPECT("hang-root likely 30 x1: 2 24 1\n", "'rows'", "nobody resolves 'answer' (reply 24)",
            "'worker' (task 2), which resolved those like it before (all 4), waits for 'rows'");
 }
 
 TEST(a_worker_with_nothing_to_do_is_not_held_up)
 {
-    struct recording r;
     struct weft_findings f;
-    worker(&r, false);
-    struct weft_model *m = model_of(&r);
+    worker(false);
+    struct weft_model *m = model_of();
     assert_int_equal(findings_find(&f, m), 0);
     assert_int_equal(f.finding[0].kind, WEFT_FINDING_HANG_ROOT);
     assert_int_equal(m->promise[f.finding[0].promise].id, 24);
@@ -1577,71 +1506,69 @@ TEST(a_worker_with_nothing_to_do_is_not_held_up)
 
 /* ---- Lost wake-ups ---- */
 
-static void wait_too_late(struct recording *r)
+static void wait_too_late(void)
 {
-    create(r, LOOP, 1, TASK_, "main");
-    create(r, 1, 2, TASK_, "query");
-    create(r, 2, 3, CONDITION_, "response");
-    add(r, try_read(0, 1, 2));
-    sleep_ms(r, 20);
-    add(r, notifies(0, LOOP, 3));
-    sleep_ms(r, 20);
-    add(r, switches(0, 2));
-    add(r, try_read(0, 2, 3));
+    create(LOOP, 1, TASK_, "main");
+    create(1, 2, TASK_, "query");
+    create(2, 3, CONDITION_, "response");
+    add(try_read(0, 1, 2));
+    sleep_ms(20);
+    add(notifies(0, LOOP, 3));
+    sleep_ms(20);
+    add(switches(0, 2));
+    add(try_read(0, 2, 3));
 }
 
-static void waits_too_late(struct recording *r)
+static void waits_too_late(void)
 {
-    begin(r);
-    wait_too_late(r);
+    begin();
+    wait_too_late();
 }
 
 TEST(signalled_before_anybody_waited)
 {
-    struct recording r;
-    waits_too_late(&r);
-    should(&r, 1);
-    sleep_ms(&r, 200);
-    EXPECT(&r, "lost-wakeup certain 3 x1: 2 1\n",
+    waits_too_late();
+    should(1);
+    sleep_ms(200);
+    EXPECT("lost-wakeup certain 3 x1: 2 1\n",
            "'response' (condition 3), created by 'query' for 'main', came at 20.0",
            "nobody waited for it, and is lost", "'query' (task 2) began to wait for it at 40.0");
-    waits_too_late(&r);
-    sleep_ms(&r, 200);
-    EXPECT(&r, "lost-wakeup likely 3 x1: 2 1\n", "'response'");
-    waits_too_late(&r); /* it becomes another one of its sort, which waits */
-    should(&r, 1);
-    create(&r, 2, 4, TASK_, "query");
-    add(&r, becomes(0, 2, 4));
-    sleep_ms(&r, 200);
-    EXPECT(&r, "lost-wakeup certain 3 x1: 4 1\n", "'response'");
-    waits_too_late(&r); /* signalled again in time */
-    should(&r, 1);
-    add(&r, notifies(0, LOOP, 3));
-    add(&r, signals(0, 2, 3));
-    add(&r, fulfills(0, 2, 2));
-    add(&r, reads(0, 1, 2));
-    add(&r, fulfills(0, 1, 1));
-    sleep_ms(&r, 200);
-    NOTHING(&r);
+    waits_too_late();
+    sleep_ms(200);
+    EXPECT("lost-wakeup likely 3 x1: 2 1\n", "'response'");
+    waits_too_late(); /* it becomes another one of its sort, which waits */
+    should(1);
+    create(2, 4, TASK_, "query");
+    add(becomes(0, 2, 4));
+    sleep_ms(200);
+    EXPECT("lost-wakeup certain 3 x1: 4 1\n", "'response'");
+    waits_too_late(); /* signalled again in time */
+    should(1);
+    add(notifies(0, LOOP, 3));
+    add(signals(0, 2, 3));
+    add(fulfills(0, 2, 2));
+    add(reads(0, 1, 2));
+    add(fulfills(0, 1, 1));
+    sleep_ms(200);
+    NOTHING();
 }
 
 /* That a signal comes in vain is the rule here: who needs it looks first. */
 TEST(signalled_in_vain_as_always)
 {
     for (int killed = 0; killed < 2; killed++) {
-        struct recording r;
-        begin_as(&r, killed ? WEFT_TRACE_KILLED : WEFT_TRACE_STOPPED, false);
-        wait_too_late(&r);
-        should(&r, 1);
+        begin_as(killed ? WEFT_TRACE_KILLED : WEFT_TRACE_STOPPED, false);
+        wait_too_late();
+        should(1);
         for (int i = 0; i < 3; i++) {
-            sleep_ms(&r, 1);
-            add(&r, notifies(0, LOOP, 3));
-            add(&r, signals(0, 2, 3));
-            add(&r, notifies(0, LOOP, 3));
-            add(&r, try_read(0, 2, 3));
+            sleep_ms(1);
+            add(notifies(0, LOOP, 3));
+            add(signals(0, 2, 3));
+            add(notifies(0, LOOP, 3));
+            add(try_read(0, 2, 3));
         }
-        sleep_ms(&r, 200);
-        EXPECT(&r, killed ? "lost-wakeup possible 3 x1: 2 1\n" : "lost-wakeup likely 3 x1: 2 1\n",
+        sleep_ms(200);
+        EXPECT(killed ? "lost-wakeup possible 3 x1: 2 1\n" : "lost-wakeup likely 3 x1: 2 1\n",
                "'response'");
     }
 }
@@ -1649,67 +1576,64 @@ TEST(signalled_in_vain_as_always)
 /* Requests of which the second one gives nothing back, where nobody needs to wait for the first two. */
 TEST(a_condition_of_a_pool)
 {
-    struct recording r;
-    begin(&r);
-    create(&r, LOOP, 1, CONDITION_, "free");
+    begin();
+    create(LOOP, 1, CONDITION_, "free");
     for (uint64_t i = 2; i < 5; i++) {
-        create(&r, LOOP, i, JOB_, "request");
-        should(&r, i);
-        add(&r, switches(0, i));
+        create(LOOP, i, JOB_, "request");
+        should(i);
+        add(switches(0, i));
         if (i == 2)
-            add(&r, notifies(0, i, 1));
+            add(notifies(0, i, 1));
         if (i == 4)
-            add(&r, try_read(0, i, 1));
+            add(try_read(0, i, 1));
         else
-            add(&r, fulfills(0, i, i));
-        sleep_ms(&r, 10);
+            add(fulfills(0, i, i));
+        sleep_ms(10);
     }
-    sleep_ms(&r, 200);
-    EXPECT(&r, "hang-root certain 1 x1: 4\n", "'free' (condition 1)", "signalled for the last time",
+    sleep_ms(200);
+    EXPECT("hang-root certain 1 x1: 4\n", "'free' (condition 1)", "signalled for the last time",
            "when nobody waited", "'request' (job 4) has waited");
 }
 
 TEST(one_signal_too_many_to_be_certain)
 {
-    struct recording r;
-    waits_too_late(&r);
-    should(&r, 1);
-    add(&r, notifies(0, LOOP, 3)); /* it goes on … */
-    add(&r, signals(0, 2, 3));
-    sleep_ms(&r, 20);
-    add(&r, notifies(0, LOOP, 3)); /* … and this one is in vain */
-    sleep_ms(&r, 20);
-    add(&r, switches(0, 2));
-    add(&r, try_read(0, 2, 3));
-    sleep_ms(&r, 200);
-    EXPECT(&r, "lost-wakeup likely 3 x1: 2 1\n", "nobody waited for it; 'query'");
+    waits_too_late();
+    should(1);
+    add(notifies(0, LOOP, 3)); /* it goes on … */
+    add(signals(0, 2, 3));
+    sleep_ms(20);
+    add(notifies(0, LOOP, 3)); /* … and this one is in vain */
+    sleep_ms(20);
+    add(switches(0, 2));
+    add(try_read(0, 2, 3));
+    sleep_ms(200);
+    EXPECT("lost-wakeup likely 3 x1: 2 1\n", "nobody waited for it; 'query'");
 }
 
 /* A condition is always pending, so one may say that it is meant to be. */
 TEST(a_condition_that_is_marked_as_background)
 {
-    struct recording r;
-    waits_too_late(&r);
-    should(&r, 1);
-    add(&r, background(0, 3));
-    sleep_ms(&r, 200);
-    EXPECT(&r, "lost-wakeup likely 3 x1: 2 1\n", "is lost");
-    begin_as(&r, WEFT_TRACE_RECORDING, false); /* a worker that took the job and found no other */
-    create(&r, LOOP, 1, TASK_, "worker");
-    create(&r, LOOP, 3, CONDITION_, "job there");
-    add(&r, background(0, 3));
-    should(&r, 1);
-    sleep_ms(&r, 20);
-    add(&r, notifies(0, LOOP, 3));
-    add(&r, switches(0, 1));
-    create(&r, 1, 4, REPLY_, "store");
-    add(&r, try_read(0, 1, 4));
-    sleep_ms(&r, 20);
-    add(&r, fulfills(0, LOOP, 4));
-    add(&r, reads(0, 1, 4));
-    add(&r, try_read(0, 1, 3));
-    sleep_ms(&r, 200);
-    EXPECT(&r, "lost-wakeup possible 3 x1: 1\n", NULL);
+    waits_too_late();
+    should(1);
+    add(background(0, 3));
+    sleep_ms(200);
+    EXPECT("lost-wakeup likely 3 x1: 2 1\n", "is lost");
+    begin_as(WEFT_TRACE_RECORDING, false); /* a worker that took the job and found no other */
+    create(LOOP, 1, TASK_, "worker");
+    create(LOOP, 3, CONDITION_, "job there");
+    add(background(0, 3));
+    should(1);
+    sleep_ms(20);
+    add(notifies(0, LOOP, 3));
+    add(switches(0, 1));
+    create(1, 4, REPLY_, "store");
+    add(try_read(0, 1, 4));
+    sleep_ms(20);
+    add(fulfills(0, LOOP, 4));
+    add(reads(0, 1, 4));
+    add(try_read(0, 1, 3));
+    sleep_ms(200);
+    EXPECT("lost-wakeup possible 3 x1: 1\n", NULL);
 }
 
 /* The worker has looked after each signal but did not wait for it: it may have seen to the last one, too. */
@@ -1718,31 +1642,30 @@ TEST(who_waits_may_have_acted_on_it)
     for (int killed = 0; killed < 2; killed++)
         for (int signals_ = 1; signals_ < 3; signals_++)
             for (int acts = 0; acts < 2; acts++) {
-                struct recording r;
-                begin_as(&r, killed ? WEFT_TRACE_KILLED : WEFT_TRACE_STOPPED, false);
-                create(&r, LOOP, 1, TASK_, "worker");
-                create(&r, LOOP, 3, CONDITION_, "job there");
-                should(&r, 1);
+                begin_as(killed ? WEFT_TRACE_KILLED : WEFT_TRACE_STOPPED, false);
+                create(LOOP, 1, TASK_, "worker");
+                create(LOOP, 3, CONDITION_, "job there");
+                should(1);
                 for (uint64_t i = 0; i < (uint64_t)signals_; i++) {
-                    sleep_ms(&r, 20);
-                    add(&r, notifies(0, LOOP, 3));
-                    add(&r, switches(0, 1));
+                    sleep_ms(20);
+                    add(notifies(0, LOOP, 3));
+                    add(switches(0, 1));
                     if (acts) {
-                        create(&r, 1, 4 + i, REPLY_, "store");
-                        add(&r, try_read(0, 1, 4 + i));
-                        sleep_ms(&r, 20);
-                        add(&r, fulfills(0, LOOP, 4 + i));
-                        add(&r, reads(0, 1, 4 + i));
+                        create(1, 4 + i, REPLY_, "store");
+                        add(try_read(0, 1, 4 + i));
+                        sleep_ms(20);
+                        add(fulfills(0, LOOP, 4 + i));
+                        add(reads(0, 1, 4 + i));
                     }
                 }
-                add(&r, try_read(0, 1, 3));
-                sleep_ms(&r, 200);
+                add(try_read(0, 1, 3));
+                sleep_ms(200);
                 char wanted[64];
                 snprintf(wanted, sizeof wanted, "lost-wakeup %s 3 x1: 1\n",
                          signals_ == 2 && acts && killed ? "possible"
                          : signals_ == 2 || killed       ? "likely"
                                                          : "certain");
-                EXPECT(&r, wanted, "'job there'");
+                EXPECT(wanted, "'job there'");
             }
 }
 
@@ -1750,42 +1673,40 @@ TEST(who_waits_may_have_acted_on_it)
 TEST(the_end_comes_soon_after_a_signal)
 {
     for (int killed = 0; killed < 2; killed++) {
-        struct recording r;
-        begin_as(&r, killed ? WEFT_TRACE_KILLED : WEFT_TRACE_STOPPED, false);
-        create(&r, LOOP, 1, TASK_, "main");
-        should(&r, 1);
-        create(&r, 1, 3, CONDITION_, "filled");
-        add(&r, try_read(0, 1, 3));
-        sleep_ms(&r, 150);
-        add(&r, notifies(0, LOOP, 3));
-        sleep_ms(&r, 5);
-        EXPECT(&r, killed ? "lost-wakeup possible 3 x1: 1\n" : "lost-wakeup likely 3 x1: 1\n",
+        begin_as(killed ? WEFT_TRACE_KILLED : WEFT_TRACE_STOPPED, false);
+        create(LOOP, 1, TASK_, "main");
+        should(1);
+        create(1, 3, CONDITION_, "filled");
+        add(try_read(0, 1, 3));
+        sleep_ms(150);
+        add(notifies(0, LOOP, 3));
+        sleep_ms(5);
+        EXPECT(killed ? "lost-wakeup possible 3 x1: 1\n" : "lost-wakeup likely 3 x1: 1\n",
                "'filled'");
     }
 }
 
 TEST(signalled_once_for_all)
 {
-    struct recording r;
-    begin(&r);
-    create(&r, LOOP, 1, CONDITION_, "loaded");
+    begin();
+    create(LOOP, 1, CONDITION_, "loaded");
     for (uint64_t i = 2; i < 5; i++) {
-        create(&r, LOOP, i, TASK_, i == 4 ? "late" : "early");
-        should(&r, i);
+        create(LOOP, i, TASK_, i == 4 ? "late" : "early");
+        should(i);
         if (i < 4)
-            add(&r, try_read(0, i, 1));
+            add(try_read(0, i, 1));
     }
-    sleep_ms(&r, 20);
-    add(&r, notifies(0, LOOP, 1));
+    sleep_ms(20);
+    add(notifies(0, LOOP, 1));
     for (uint64_t i = 2; i < 4; i++) {
-        add(&r, signals(0, i, 1));
-        add(&r, fulfills(0, i, i));
+        add(signals(0, i, 1));
+        add(fulfills(0, i, i));
     }
-    sleep_ms(&r, 20);
-    add(&r, switches(0, 4));
-    add(&r, try_read(0, 4, 1));
-    sleep_ms(&r, 200);
-    EXPECT(&r, "lost-wakeup likely 1 x1: 4\n", "woke all who waited then",
+    sleep_ms(20);
+    add(switches(0, 4));
+    add(try_read(0, 4, 1));
+    sleep_ms(200);
+    EXPECT("lost-wakeup likely 1 x1: 4\n", "woke all who waited then",
            "'late' (task 4) began to wait for it only at 40");
 }
 
@@ -1795,119 +1716,113 @@ TEST(signalled_the_wrong_one)
 {
     enum { WRONG, TOLD, ONE_SORT, WAYS };
     for (int way = 0; way < WAYS; way++) {
-        struct recording r;
-        begin(&r);
-        create(&r, LOOP, 1, TASK_, "main");
-        should(&r, 1);
-        create(&r, LOOP, 2, CONDITION_, "changed");
-        create(&r, 1, 3, TASK_, "get");
-        create(&r, 1, 4, TASK_, way == ONE_SORT ? "get" : "put");
-        add(&r, try_read(0, 1, 3));
-        add(&r, try_read(0, 1, 4));
-        add(&r, try_read(0, 3, 2));
-        add(&r, try_read(0, 4, 2));
-        add(&r, notifies(0, 1, 2));
-        add(&r, reads(0, 3, 2));
+        begin();
+        create(LOOP, 1, TASK_, "main");
+        should(1);
+        create(LOOP, 2, CONDITION_, "changed");
+        create(1, 3, TASK_, "get");
+        create(1, 4, TASK_, way == ONE_SORT ? "get" : "put");
+        add(try_read(0, 1, 3));
+        add(try_read(0, 1, 4));
+        add(try_read(0, 3, 2));
+        add(try_read(0, 4, 2));
+        add(notifies(0, 1, 2));
+        add(reads(0, 3, 2));
         if (way == TOLD) {
-            add(&r, notifies(0, 3, 2));
-            add(&r, reads(0, 4, 2));
-            add(&r, try_read(0, 4, 2));
+            add(notifies(0, 3, 2));
+            add(reads(0, 4, 2));
+            add(try_read(0, 4, 2));
         }
-        add(&r, try_read(0, 3, 2));
-        sleep_ms(&r, 200);
+        add(try_read(0, 3, 2));
+        sleep_ms(200);
         if (way == WRONG)
-            EXPECT(&r, "lost-wakeup likely 2 x1: 3 4 1\n", "woke only 'get' (task 3)",
+            EXPECT("lost-wakeup likely 2 x1: 3 4 1\n", "woke only 'get' (task 3)",
                    "'put' (task 4), which has waited since", "was not woken");
         else
-            EXPECT(&r, "hang-root certain 2 x1: 3 4 1\n", "'changed'");
+            EXPECT("hang-root certain 2 x1: 3 4 1\n", "'changed'");
     }
 }
 
 TEST(signalled_and_nobody_ran)
 {
-    struct recording r;
-    waits_too_late(&r);
-    should(&r, 1);
-    sleep_ms(&r, 1);
-    add(&r, notifies(0, LOOP, 3));
-    sleep_ms(&r, 200);
-    EXPECT(&r, "lost-wakeup certain 3 x1: 2 1\n", "was not woken");
-    waits_too_late(&r); /* it was for the other one */
-    should(&r, 1);
-    create(&r, LOOP, 4, TASK_, "other");
-    add(&r, try_read(0, 4, 3));
-    sleep_ms(&r, 1);
-    add(&r, notifies(0, LOOP, 3));
-    add(&r, signals(0, 4, 3));
-    add(&r, fulfills(0, 4, 4));
-    sleep_ms(&r, 200);
-    EXPECT(&r, "hang-root certain 3 x1: 2 1\n", "'response'");
+    waits_too_late();
+    should(1);
+    sleep_ms(1);
+    add(notifies(0, LOOP, 3));
+    sleep_ms(200);
+    EXPECT("lost-wakeup certain 3 x1: 2 1\n", "was not woken");
+    waits_too_late(); /* it was for the other one */
+    should(1);
+    create(LOOP, 4, TASK_, "other");
+    add(try_read(0, 4, 3));
+    sleep_ms(1);
+    add(notifies(0, LOOP, 3));
+    add(signals(0, 4, 3));
+    add(fulfills(0, 4, 4));
+    sleep_ms(200);
+    EXPECT("hang-root certain 3 x1: 2 1\n", "'response'");
 }
 
 /* main reads a first answer, so the trace says such things; of the second one it was not told. */
-static void answers(struct recording *r)
+static void answers(void)
 {
-    begin(r);
-    create(r, LOOP, 1, TASK_, "main");
-    should(r, 1);
+    begin();
+    create(LOOP, 1, TASK_, "main");
+    should(1);
     for (uint64_t i = 2; i < 4; i++) {
-        create(r, 1, i, REPLY_, "answer");
-        add(r, try_read(0, 1, i));
-        sleep_ms(r, 10);
-        add(r, fulfills(0, LOOP, i));
+        create(1, i, REPLY_, "answer");
+        add(try_read(0, 1, i));
+        sleep_ms(10);
+        add(fulfills(0, LOOP, i));
         if (i == 2)
-            add(r, reads(0, 1, i));
+            add(reads(0, 1, i));
     }
 }
 
 TEST(resolved_and_nobody_was_told)
 {
-    struct recording r;
-    answers(&r);
-    sleep_ms(&r, 10);
-    sleep_ms(&r, 10);
-    EXPECT(&r, "lost-wakeup certain 3 x1: 1\n", "The result of 'answer' (reply 3)",
-           "'main' (task 1)");
-    answers(&r);
-    EXPECT(&r, "lost-wakeup likely 3 x1: 1\n", "'answer'");
-    answers(&r);
-    add(&r, switches(0, 1)); /* it goes on, though nothing says why */
-    add(&r, fulfills(0, 1, 1));
-    sleep_ms(&r, 200);
-    NOTHING(&r);
+    answers();
+    sleep_ms(10);
+    sleep_ms(10);
+    EXPECT("lost-wakeup certain 3 x1: 1\n", "The result of 'answer' (reply 3)", "'main' (task 1)");
+    answers();
+    EXPECT("lost-wakeup likely 3 x1: 1\n", "'answer'");
+    answers();
+    add(switches(0, 1)); /* it goes on, though nothing says why */
+    add(fulfills(0, 1, 1));
+    sleep_ms(200);
+    NOTHING();
 }
 
 TEST(resolved_and_nobody_marked_was_told)
 {
-    struct recording r;
-    begin(&r);
-    create(&r, LOOP, 1, TASK_, "main");
-    create(&r, 1, 2, REPLY_, "answer");
-    add(&r, try_read(0, 1, 2));
-    sleep_ms(&r, 10);
-    add(&r, fulfills(0, LOOP, 2));
-    add(&r, reads(0, 1, 2));
-    create(&r, 1, 3, REPLY_, "receipt");
-    add(&r, try_read(0, 1, 3));
-    sleep_ms(&r, 10);
-    add(&r, fulfills(0, LOOP, 3));
-    sleep_ms(&r, 200);
-    EXPECT(&r, "lost-wakeup likely 3 x1: 1\n", "'receipt'");
+    begin();
+    create(LOOP, 1, TASK_, "main");
+    create(1, 2, REPLY_, "answer");
+    add(try_read(0, 1, 2));
+    sleep_ms(10);
+    add(fulfills(0, LOOP, 2));
+    add(reads(0, 1, 2));
+    create(1, 3, REPLY_, "receipt");
+    add(try_read(0, 1, 3));
+    sleep_ms(10);
+    add(fulfills(0, LOOP, 3));
+    sleep_ms(200);
+    EXPECT("lost-wakeup likely 3 x1: 1\n", "'receipt'");
 }
 
 TEST(resolved_in_a_program_that_tells_nothing_else)
 {
-    struct recording r;
-    begin(&r);
-    create(&r, LOOP, 1, TASK_, "main");
-    should(&r, 1);
-    create(&r, 1, 2, REPLY_, "answer");
-    add(&r, try_read(0, 1, 2));
-    sleep_ms(&r, 10);
-    add(&r, fulfills(0, LOOP, 2));
-    sleep_ms(&r, 100);
-    sleep_ms(&r, 100);
-    EXPECT(&r, "lost-wakeup certain 2 x1: 1\n", "The result of 'answer' (reply 2)");
+    begin();
+    create(LOOP, 1, TASK_, "main");
+    should(1);
+    create(1, 2, REPLY_, "answer");
+    add(try_read(0, 1, 2));
+    sleep_ms(10);
+    add(fulfills(0, LOOP, 2));
+    sleep_ms(100);
+    sleep_ms(100);
+    EXPECT("lost-wakeup certain 2 x1: 1\n", "The result of 'answer' (reply 2)");
 }
 
 /* A thread is woken by the system, whenever a core is free; and then it may run, or wait in a call that nothing says, for as
@@ -1917,25 +1832,24 @@ TEST(a_thread_is_no_event_loop)
     looked_for = 1u << WEFT_FINDING_SLOW_WAKE | 1u << WEFT_FINDING_LOOP_BLOCKED;
     for (int scene = 0; scene < 3; scene++) {
         const enum site who = scene == 0 ? TASK_ : THREAD_;
-        struct recording r;
-        begin(&r);
-        create(&r, LOOP, 1, scene == 2 ? TASK_ : who, "first"); /* 2: that one is the loop's */
-        create(&r, LOOP, 2, who, "second");
+        begin();
+        create(LOOP, 1, scene == 2 ? TASK_ : who, "first"); /* 2: that one is the loop's */
+        create(LOOP, 2, who, "second");
         for (uint64_t p = 1; p <= 2; p++) {
-            create(&r, p, 10 + p, REPLY_, "answer");
-            add(&r, switches(0, p));
-            add(&r, try_read(0, p, 10 + p));
-            sleep_ms(&r, 10);
-            add(&r, fulfills(0, LOOP, 10 + p));
+            create(p, 10 + p, REPLY_, "answer");
+            add(switches(0, p));
+            add(try_read(0, p, 10 + p));
+            sleep_ms(10);
+            add(fulfills(0, LOOP, 10 + p));
             if (p == 2) {
-                add(&r, switches(0, LOOP));
-                sleep_ms(&r, 300);
+                add(switches(0, LOOP));
+                sleep_ms(300);
             }
-            add(&r, reads(0, p, 10 + p));
+            add(reads(0, p, 10 + p));
         }
         if (scene == 1)
-            r.now += 3000 * MS; /* it runs up to the end */
-        struct weft_model *m = model_of(&r);
+            now += 3000 * MS; /* it runs up to the end */
+        struct weft_model *m = model_of();
         struct weft_findings f;
         assert_int_equal(findings_find(&f, m), 0);
         assert_int_equal(f.count, scene == 0);
@@ -1951,21 +1865,20 @@ TEST(a_thread_is_no_event_loop)
 TEST(a_result_before_the_time_limit)
 {
     for (int limit = 0; limit < 3; limit++) {
-        struct recording r;
-        begin(&r);
-        create(&r, LOOP, 1, TASK_, "request");
-        should(&r, 1);
-        create(&r, 1, 2, REPLY_, "answer");
-        create(&r, 1, 3, limit ? TIMER_ : REPLY_, "other");
-        add(&r, try_read(0, 1, 2));
+        begin();
+        create(LOOP, 1, TASK_, "request");
+        should(1);
+        create(1, 2, REPLY_, "answer");
+        create(1, 3, limit ? TIMER_ : REPLY_, "other");
+        add(try_read(0, 1, 2));
         if (limit < 2)
-            add(&r, try_read(0, 1, 3));
-        sleep_ms(&r, 10);
-        add(&r, fulfills(0, LOOP, 2));
+            add(try_read(0, 1, 3));
+        sleep_ms(10);
+        add(fulfills(0, LOOP, 2));
         if (limit == 2) /* it has gone on since */
-            add(&r, try_read(0, 1, 3));
-        sleep_ms(&r, 200);
-        EXPECT(&r, limit == 1 ? "lost-wakeup certain 2 x1: 1\n" : "hang-root certain 3 x1: 1\n",
+            add(try_read(0, 1, 3));
+        sleep_ms(200);
+        EXPECT(limit == 1 ? "lost-wakeup certain 2 x1: 1\n" : "hang-root certain 3 x1: 1\n",
                "'request' (task 1)");
     }
 }
@@ -1974,57 +1887,55 @@ TEST(a_result_before_the_time_limit)
 TEST(what_the_waiter_ends_itself_is_not_lost)
 {
     for (int by_itself = 0; by_itself < 2; by_itself++) {
-        struct recording r;
-        begin(&r);
-        create(&r, LOOP, 1, TASK_, "request");
-        should(&r, 1);
-        create(&r, 1, 2, REPLY_, "backend");
-        create(&r, 1, 3, REPLY_, "timeout");
-        add(&r, try_read(0, 1, 2));
-        add(&r, try_read(0, 1, 3));
-        sleep_ms(&r, 10);
-        add(&r, fulfills(0, LOOP, 3));
-        add(&r, reads(0, 1, 3));
+        begin();
+        create(LOOP, 1, TASK_, "request");
+        should(1);
+        create(1, 2, REPLY_, "backend");
+        create(1, 3, REPLY_, "timeout");
+        add(try_read(0, 1, 2));
+        add(try_read(0, 1, 3));
+        sleep_ms(10);
+        add(fulfills(0, LOOP, 3));
+        add(reads(0, 1, 3));
         if (!by_itself)
-            sleep_ms(&r, 10);
-        add(&r, by_itself ? cancels(0, 1, 2) : fulfills(0, LOOP, 2));
-        sleep_ms(&r, 100);
-        sleep_ms(&r, 100);
-        EXPECT(&r, "never-resolved certain 1 x1:\n", "'request' (task 1)");
+            sleep_ms(10);
+        add(by_itself ? cancels(0, 1, 2) : fulfills(0, LOOP, 2));
+        sleep_ms(100);
+        sleep_ms(100);
+        EXPECT("never-resolved certain 1 x1:\n", "'request' (task 1)");
     }
 }
 
 /* ---- One cause, one finding ---- */
 
 /* The last of three fails, and does not say so. */
-static void fetches(struct recording *r)
+static void fetches(void)
 {
-    begin(r);
-    create(r, LOOP, 1, TASK_, "main");
-    should(r, 1);
+    begin();
+    create(LOOP, 1, TASK_, "main");
+    should(1);
     for (uint64_t i = 0; i < 3; i++) {
-        create(r, 1, 2 + 2 * i, JOB_, "fetch");
-        create(r, 2 + 2 * i, 3 + 2 * i, REPLY_, "reply");
-        add(r, try_read(0, 1, 3 + 2 * i));
-        sleep_ms(r, 10);
-        add(r, switches(0, 2 + 2 * i));
+        create(1, 2 + 2 * i, JOB_, "fetch");
+        create(2 + 2 * i, 3 + 2 * i, REPLY_, "reply");
+        add(try_read(0, 1, 3 + 2 * i));
+        sleep_ms(10);
+        add(switches(0, 2 + 2 * i));
         if (i < 2) {
-            add(r, fulfills(0, 2 + 2 * i, 3 + 2 * i));
-            add(r, fulfills(0, 2 + 2 * i, 2 + 2 * i));
-            add(r, reads(0, 1, 3 + 2 * i));
+            add(fulfills(0, 2 + 2 * i, 3 + 2 * i));
+            add(fulfills(0, 2 + 2 * i, 2 + 2 * i));
+            add(reads(0, 1, 3 + 2 * i));
         } else
-            add(r, fails(0, 2 + 2 * i, 2 + 2 * i, "gone"));
-        sleep_ms(r, 10);
+            add(fails(0, 2 + 2 * i, 2 + 2 * i, "gone"));
+        sleep_ms(10);
     }
-    sleep_ms(r, 100);
+    sleep_ms(100);
 }
 
 TEST(a_failure_and_what_hangs_because_of_it)
 {
-    struct recording r;
-    fetches(&r);
+    fetches();
     looked_for = UINT32_MAX;
-    EXPECT(&r, "swallowed-failure certain 6 x1: 1 7\n", "'fetch' (job 6)", "'reply'",
+    EXPECT("swallowed-failure certain 6 x1: 1 7\n", "'fetch' (job 6)", "'reply'",
            "which it was to resolve");
     looked_for = HANGS;
 }
@@ -2046,22 +1957,21 @@ static unsigned kinds_found(const struct weft_model *m, uint32_t without)
 /* Replies that never come and are waited for are a leak, too, but for the same cause. */
 TEST(what_piles_up_because_it_hangs)
 {
-    struct recording r;
-    begin(&r);
+    begin();
     for (uint64_t i = 0; i < 150; i++) {
-        create(&r, LOOP, 2 * i + 1, JOB_, "request");
-        should(&r, 2 * i + 1);
-        create(&r, 2 * i + 1, 2 * i + 2, REPLY_, "reply");
-        add(&r, try_read(0, 2 * i + 1, 2 * i + 2));
-        sleep_ms(&r, 10);
+        create(LOOP, 2 * i + 1, JOB_, "request");
+        should(2 * i + 1);
+        create(2 * i + 1, 2 * i + 2, REPLY_, "reply");
+        add(try_read(0, 2 * i + 1, 2 * i + 2));
+        sleep_ms(10);
         if (i % 3 == 0)
             continue;
-        add(&r, fulfills(0, LOOP, 2 * i + 2));
-        add(&r, reads(0, 2 * i + 1, 2 * i + 2));
-        add(&r, fulfills(0, 2 * i + 1, 2 * i + 1));
+        add(fulfills(0, LOOP, 2 * i + 2));
+        add(reads(0, 2 * i + 1, 2 * i + 2));
+        add(fulfills(0, 2 * i + 1, 2 * i + 1));
     }
-    sleep_ms(&r, 200);
-    struct weft_model *m = model_of(&r);
+    sleep_ms(200);
+    struct weft_model *m = model_of();
     assert_int_equal(kinds_found(m, HANGS), 1u << WEFT_FINDING_LEAK);
     assert_int_equal(kinds_found(m, 0), 1u << WEFT_FINDING_HANG_ROOT);
     weft_model_free(m);
@@ -2069,12 +1979,11 @@ TEST(what_piles_up_because_it_hangs)
 
 TEST(what_waits_for_several_has_not_lost_the_first)
 {
-    struct recording r;
-    answers(&r);
-    create(&r, LOOP, 4, REPLY_, "more");
-    add(&r, try_read(0, 1, 4));
-    sleep_ms(&r, 200);
-    EXPECT(&r, "hang-root certain 4 x1: 1\n", "'more'");
+    answers();
+    create(LOOP, 4, REPLY_, "more");
+    add(try_read(0, 1, 4));
+    sleep_ms(200);
+    EXPECT("hang-root certain 4 x1: 1\n", "'more'");
 }
 
 /* ---- With other findings ---- */
@@ -2082,19 +1991,18 @@ TEST(what_waits_for_several_has_not_lost_the_first)
 /* The poller is what is wrong; that main waits for it follows. */
 TEST(what_spins_does_not_hang)
 {
-    struct recording r;
     struct weft_findings f;
     struct weft_history *h;
-    begin(&r);
-    create(&r, LOOP, 1, TASK_, "main");
-    should(&r, 1);
-    create(&r, 1, 2, TASK_, "poller");
-    add(&r, try_read(0, 1, 2));
+    begin();
+    create(LOOP, 1, TASK_, "main");
+    should(1);
+    create(1, 2, TASK_, "poller");
+    add(try_read(0, 1, 2));
     for (uint64_t i = 0; i < 3000; i++) {
-        add(&r, switches(0, 2));
-        add(&r, switches(0, LOOP));
+        add(switches(0, 2));
+        add(switches(0, LOOP));
     }
-    struct weft_model *m = model_of(&r);
+    struct weft_model *m = model_of();
     assert_int_equal(weft_history_new(&h, m, NULL, NULL), 0);
     assert_int_equal(weft_explain(&f, h, NULL, NULL, NULL), 0);
     assert_int_equal(f.count, 1);
@@ -2121,14 +2029,13 @@ static bool progress_rises(void *data, double share)
 
 TEST(progress_is_told)
 {
-    struct recording r;
     struct weft_findings f;
     struct weft_history *h;
     struct told told = {.most = UINT_MAX};
-    begin(&r);
-    chain(&r);
-    sleep_ms(&r, 200);
-    struct weft_model *m = model_of(&r);
+    begin();
+    chain();
+    sleep_ms(200);
+    struct weft_model *m = model_of();
     assert_int_equal(weft_history_new(&h, m, NULL, NULL), 0);
     assert_int_equal(weft_explain(&f, h, NULL, progress_rises, &told), 0);
     assert_true(told.last == 1);
@@ -2145,21 +2052,20 @@ TEST(progress_is_told)
 
 TEST(only_the_most_important_are_told)
 {
-    struct recording r;
     struct weft_findings f;
-    begin(&r);
+    begin();
     for (uint64_t i = 0; i < 3 * WEFT_FINDINGS_MAX; i++) {
         char text[] = "letter aaaa";
         for (uint64_t k = 0, n = i; k < 4; k++, n /= 26)
             text[7 + k] = (char)('a' + n % 26);
-        create(&r, LOOP, i + 1, JOB_, text);
+        create(LOOP, i + 1, JOB_, text);
         if (i > 2 * WEFT_FINDINGS_MAX)
-            should(&r, i + 1);
+            should(i + 1);
         else if (i % 2)
-            add(&r, try_read(0, i, i + 1));
+            add(try_read(0, i, i + 1));
     }
-    sleep_ms(&r, 200);
-    struct weft_model *m = model_of(&r);
+    sleep_ms(200);
+    struct weft_model *m = model_of();
     assert_int_equal(findings_find(&f, m), 0);
     assert_int_equal(f.count, WEFT_FINDINGS_MAX);
     assert_int_equal(f.left_out, WEFT_FINDINGS_MAX - 1);
@@ -2173,13 +2079,12 @@ TEST(only_the_most_important_are_told)
 
 static void allocations_fail(void **state, bool joined)
 {
-    struct recording r;
     (void)state;
     if (joined)
-        fetches(&r);
+        fetches();
     else
-        worker(&r, true);
-    struct weft_model *m = model_of(&r);
+        worker(true);
+    struct weft_model *m = model_of();
     looked_for = joined ? UINT32_MAX : HANGS;
     assert_true(findings_without_memory(m) > 40);
     looked_for = HANGS;

@@ -16,35 +16,39 @@ struct numbers {
     uint32_t site, other_site, label;
 };
 
+static struct trace t = {.fd = -1};
+
 /* Facts and strings. */
-static struct numbers begin(struct trace *t)
+static struct numbers begin(void)
 {
     struct strings s = {.used = 0};
     uint32_t rpc = strings_text(&s, "rpc");
     struct numbers n = {.label = strings_text(&s, "the lost reply")};
     n.site = strings_site(&s, rpc, 0, strings_text(&s, "a.c"), 7);
     n.other_site = strings_site(&s, strings_text(&s, "queue"), strings_text(&s, "main"), 0, 0);
+    trace_fini(&t);
     facts_packet(
-        t, (struct weft_facts_header){.state = WEFT_TRACE_STOPPED, .overwritten_packets = 6}, "");
-    strings_packet(t, &s);
+        &t, (struct weft_facts_header){.state = WEFT_TRACE_STOPPED, .overwritten_packets = 6}, "");
+    strings_packet(&t, &s);
     return n;
 }
 
 /* Packets 7 and 8; promise 129 is created in the first. ended: bytes of the first one. */
-static void two_packets(struct trace *t, uint32_t site, const char *ended)
+static void two_packets(uint32_t site, const char *ended)
 {
     events_begin_ended(
-        t, (struct weft_events_header){.sequence = 7, .begin_ticks = 1000, .base = HOME(2)}, ended);
-    events_add(t, WEFT_FORM_CREATE, creates(1000, 0, HOME(2), 0), site, 0);
-    events_add(t, WEFT_FORM_CREATE, creates(1010, 0, HOME(2) + 1, 0), site, 0);
-    events_end(t, 1100);
+        &t, (struct weft_events_header){.sequence = 7, .begin_ticks = 1000, .base = HOME(2)},
+        ended);
+    events_add(&t, WEFT_FORM_CREATE, creates(1000, 0, HOME(2), 0), site, 0);
+    events_add(&t, WEFT_FORM_CREATE, creates(1010, 0, HOME(2) + 1, 0), site, 0);
+    events_end(&t, 1100);
     events_begin(
-        t, (struct weft_events_header){.sequence = 8, .begin_ticks = 1100, .events_before = 12});
-    events_add(t, WEFT_FORM_SWITCH, switches(1200, HOME(2)), 0, 0);
+        &t, (struct weft_events_header){.sequence = 8, .begin_ticks = 1100, .events_before = 12});
+    events_add(&t, WEFT_FORM_SWITCH, switches(1200, HOME(2)), 0, 0);
 }
 
 /* All events: "time stream kind a b", a creation's type, place and label. */
-static void expect(struct trace *t, const char *wanted, struct weft_reader_facts *facts)
+static void expect(const char *wanted, struct weft_reader_facts *facts)
 {
     struct weft_reader *r;
     struct weft_error err;
@@ -52,7 +56,7 @@ static void expect(struct trace *t, const char *wanted, struct weft_reader_facts
     char *text;
     size_t size;
     ptrdiff_t n;
-    assert_int_equal(weft_reader_open(&r, trace_path(t), &err), 0);
+    assert_int_equal(weft_reader_open(&r, trace_path(&t), &err), 0);
     FILE *out = open_memstream(&text, &size);
     while ((n = weft_reader_next(r, &ev, &err)) > 0)
         for (const struct weft_event *end = ev + n; ev < end; ev++) {
@@ -77,14 +81,14 @@ static void expect(struct trace *t, const char *wanted, struct weft_reader_facts
 }
 
 /* "id type creator start end outcome", a line each. */
-static void expect_model(struct trace *t, const char *wanted)
+static void expect_model(const char *wanted)
 {
     struct weft_reader *r;
     struct weft_model *m;
     struct weft_error err;
     char *text;
     size_t size;
-    assert_int_equal(weft_reader_open(&r, trace_path(t), &err), 0);
+    assert_int_equal(weft_reader_open(&r, trace_path(&t), &err), 0);
     assert_int_equal(weft_model_build(&m, r, NULL, NULL, &err), 0);
     weft_reader_close(r);
     FILE *out = open_memstream(&text, &size);
@@ -112,8 +116,7 @@ static void expect_model(struct trace *t, const char *wanted)
 
 TEST(a_promise_of_long_ago)
 {
-    struct trace t = {.fd = -1};
-    struct numbers n = begin(&t);
+    struct numbers n = begin();
     uint64_t ids[4] = {0, 70, 0, 5};
     struct weft_pending_cell cells[4] = {
         [1] = {.created_ticks = 50,
@@ -137,10 +140,9 @@ TEST(a_promise_of_long_ago)
         (struct weft_pending_header){
             .kept = 9, .given_up = 1, .skipped = 3, .pauses = 8, .longest_pause_ticks = 77},
         ids, cells, 4);
-    two_packets(&t, n.site, "");
+    two_packets(n.site, "");
     struct weft_reader_facts f;
-    expect(&t,
-           "20 - creates -1 5 rpc promoted\n"
+    expect("20 - creates -1 5 rpc promoted\n"
            "20 - should_resolve 5 0 promoted\n"
            "20 - background 5 0 promoted\n"
            "50 0 creates 5 70 queue \"the lost reply\" promoted\n"
@@ -162,19 +164,17 @@ TEST(a_promise_of_long_ago)
     assert_int_equal(f.promotion.skipped, 3);
     assert_int_equal(f.promotion.pauses, 8);
     assert_int_equal(f.promotion.longest_pause_ns, 77);
-    expect_model(&t, "5 rpc -1 -980 200 pending should\n"
-                     "70 queue 5 -950 200 pending\n"
-                     "129 rpc -1 0 200 pending\n"
-                     "130 rpc -1 10 10 pending\n");
-    trace_fini(&t);
+    expect_model("5 rpc -1 -980 200 pending should\n"
+                 "70 queue 5 -950 200 pending\n"
+                 "129 rpc -1 0 200 pending\n"
+                 "130 rpc -1 10 10 pending\n");
 }
 
 /* What a packet has that is there, the cell does not have to say: each by its own packet. */
 TEST(copies_are_left_out)
 {
     for (unsigned there = 0; there < 4; there++) {
-        struct trace t = {.fd = -1};
-        struct numbers n = begin(&t);
+        struct numbers n = begin();
         uint32_t high = (there & 1) ? 7 : 6, low = (there & 2) ? 7 : 6;
         uint64_t id = HOME(2);
         struct weft_pending_cell cell = {.created_ticks = 1000,
@@ -186,7 +186,7 @@ TEST(copies_are_left_out)
                                          .note_ticks = {1001},
                                          .note_other = {LOOP}};
         pending_packet(&t, (struct weft_pending_header){.kept = 1}, &id, &cell, 1);
-        two_packets(&t, n.site, "");
+        two_packets(n.site, "");
         char wanted[512];
         snprintf(wanted, sizeof wanted,
                  "%s1000 0 creates -1 129 rpc\n%s1010 0 creates -1 130 rpc\n"
@@ -196,16 +196,14 @@ TEST(copies_are_left_out)
                      : "1000 0 creates -1 129 rpc promoted\n1000 - background 129 0 promoted\n",
                  (there & 2) ? "" : "1001 - try_read -1 129 promoted\n",
                  (there & 1) ? "1200 - background 129 0 promoted\n" : "");
-        expect(&t, wanted, NULL);
-        trace_fini(&t);
+        expect(wanted, NULL);
     }
 }
 
 /* A number of a packet may be met again: but that one began later. */
 TEST(sequences_that_come_round)
 {
-    struct trace t = {.fd = -1};
-    struct numbers n = begin(&t);
+    struct numbers n = begin();
     uint64_t id = 5;
     struct weft_pending_cell cell = {.created_ticks = 999,
                                      .creator = LOOP,
@@ -215,20 +213,17 @@ TEST(sequences_that_come_round)
                                      .note_ticks = {999},
                                      .note_other = {LOOP}};
     pending_packet(&t, (struct weft_pending_header){.kept = 1}, &id, &cell, 1);
-    two_packets(&t, n.site, "");
-    expect(&t,
-           "999 0 creates -1 5 rpc promoted\n"
+    two_packets(n.site, "");
+    expect("999 0 creates -1 5 rpc promoted\n"
            "999 - notifies -1 5 promoted\n" TWO_PACKETS,
            NULL);
-    trace_fini(&t);
 }
 
 /* Events on a promise whose creation has not been overwritten. */
 TEST(unborn)
 {
     for (int unsure = 0; unsure < 2; unsure++) {
-        struct trace t = {.fd = -1};
-        struct numbers n = begin(&t);
+        struct numbers n = begin();
         uint64_t ids[] = {HOME(2) + 1, HOME(9)};
         struct weft_pending_cell cell = {.flags = WEFT_PENDING_UNBORN | WEFT_PENDING_SHOULD_RESOLVE,
                                          .note_tag = {NOTE(NOTIFIES, 5)},
@@ -236,9 +231,8 @@ TEST(unborn)
                                          .note_other = {LOOP}};
         struct weft_pending_cell cells[] = {cell, cell};
         pending_packet(&t, (struct weft_pending_header){.unsure = (uint64_t)unsure}, ids, cells, 2);
-        two_packets(&t, n.site, "");
-        expect(&t,
-               unsure ? "1000 0 creates -1 129 rpc\n"
+        two_packets(n.site, "");
+        expect(unsure ? "1000 0 creates -1 129 rpc\n"
                         "1010 0 creates -1 130 rpc\n"
                         "1020 - notifies -1 130 promoted\n"
                         "1020 - notifies -1 577 promoted\n"
@@ -251,7 +245,6 @@ TEST(unborn)
                         "1200 0 switch 129 0\n"
                         "1200 - should_resolve 130 0 promoted\n",
                NULL);
-        trace_fini(&t);
     }
 }
 
@@ -259,8 +252,7 @@ TEST(unborn)
  * everything that is known about the promise, even if the packet is there for whose sake it got the cell. */
 TEST(only_the_place)
 {
-    struct trace t = {.fd = -1};
-    struct numbers n = begin(&t);
+    struct numbers n = begin();
     uint64_t ids[] = {5, 70, 71, 72, 72};
     struct weft_pending_cell cells[] = {
         {.created_ticks = 20,
@@ -284,9 +276,8 @@ TEST(only_the_place)
         {.created_ticks = 80, .creator = LOOP, .site = n.site, .packet = 2},
     };
     pending_packet(&t, (struct weft_pending_header){.kept = 4}, ids, cells, 5);
-    two_packets(&t, n.site, "");
-    expect(&t,
-           "20 0 creates -1 5 rpc promoted\n"
+    two_packets(n.site, "");
+    expect("20 0 creates -1 5 rpc promoted\n"
            "50 - creates -1 71 rpc undated\n"
            "50 - try_read 71 5 promoted\n"
            "60 - creates -1 70 queue \"main\" undated\n"
@@ -295,31 +286,28 @@ TEST(only_the_place)
            "80 0 creates -1 72 rpc promoted\n"
            "90 - try_read 72 70 promoted\n" TWO_PACKETS,
            NULL);
-    expect_model(&t, "5 rpc -1 -980 -940 became\n"
-                     "70 queue -1 -940 200 pending should\n"
-                     "71 rpc -1 -950 200 pending\n"
-                     "72 rpc -1 -920 200 pending\n"
-                     "129 rpc -1 0 200 pending\n"
-                     "130 rpc -1 10 10 pending\n");
-    trace_fini(&t);
+    expect_model("5 rpc -1 -980 -940 became\n"
+                 "70 queue -1 -940 200 pending should\n"
+                 "71 rpc -1 -950 200 pending\n"
+                 "72 rpc -1 -920 200 pending\n"
+                 "129 rpc -1 0 200 pending\n"
+                 "130 rpc -1 10 10 pending\n");
 }
 
 /* If nothing that was kept mentions it, it was there as the trace begins, whatever the packets say of it later. */
 TEST(only_the_place_and_packets)
 {
-    struct trace t = {.fd = -1};
-    struct numbers n = begin(&t);
+    struct numbers n = begin();
     uint64_t id = 70;
     struct weft_pending_cell cell = {
         .created_ticks = 1150, .site = n.site, .packet = 6, .flags = WEFT_PENDING_UNDATED};
     pending_packet(&t, (struct weft_pending_header){.kept = 1}, &id, &cell, 1);
-    two_packets(&t, n.site, "");
+    two_packets(n.site, "");
     events_put(&t, try_read(1205, LOOP, 70), 0);
-    expect(&t, "1000 - creates -1 70 rpc undated\n" TWO_PACKETS "1205 0 try_read -1 70\n", NULL);
-    expect_model(&t, "70 rpc -1 0 205 pending\n"
-                     "129 rpc -1 0 205 pending\n"
-                     "130 rpc -1 10 10 pending\n");
-    trace_fini(&t);
+    expect("1000 - creates -1 70 rpc undated\n" TWO_PACKETS "1205 0 try_read -1 70\n", NULL);
+    expect_model("70 rpc -1 0 205 pending\n"
+                 "129 rpc -1 0 205 pending\n"
+                 "130 rpc -1 10 10 pending\n");
 }
 
 /* A promise with a number of the program's own gets such a cell while the packet that creates it is still there. If the
@@ -327,8 +315,7 @@ TEST(only_the_place_and_packets)
 TEST(only_the_place_or_a_packet)
 {
     for (int ended = 0; ended < 2; ended++) {
-        struct trace t = {.fd = -1};
-        struct numbers n = begin(&t);
+        struct numbers n = begin();
         uint64_t id = 1 << 20;
         struct weft_pending_cell cell = {.created_ticks = 1150,
                                          .site = n.other_site,
@@ -343,8 +330,7 @@ TEST(only_the_place_or_a_packet)
         if (ended)
             events_put(&t, fulfills(1020, LOOP, id), 0);
         events_put(&t, try_read(1200, LOOP, id), 0);
-        expect(&t,
-               ended ? "1000 0 switch -1 0\n"
+        expect(ended ? "1000 0 switch -1 0\n"
                        "1010 0 creates -1 1048576 rpc\n"
                        "1020 0 fulfills -1 1048576\n"
                        "1150 - creates -1 1048576 queue \"main\" undated\n"
@@ -355,7 +341,6 @@ TEST(only_the_place_or_a_packet)
                        "1200 0 try_read -1 1048576\n"
                        "1200 - background 1048576 0 promoted\n",
                NULL);
-        trace_fini(&t);
     }
 }
 
@@ -363,8 +348,7 @@ TEST(only_the_place_or_a_packet)
 TEST(unknown_waiters)
 {
     for (int sure = 0; sure < 2; sure++) {
-        struct trace t = {.fd = -1};
-        struct numbers n = begin(&t);
+        struct numbers n = begin();
         uint64_t ids[2] = {66, 67};
         struct weft_pending_cell cells[2] = {
             {.created_ticks = 30,
@@ -378,28 +362,26 @@ TEST(unknown_waiters)
             {.created_ticks = 31, .creator = 21, .site = n.site, .packet = 1},
         };
         pending_packet(&t, (struct weft_pending_header){.given_up = !sure}, ids, cells, 2);
-        two_packets(&t, n.site, "");
+        two_packets(n.site, "");
         char wanted[1024];
         snprintf(wanted, sizeof wanted,
                  "30 0 creates -1 66 rpc promoted\n31 0 creates 21 67 rpc promoted\n"
                  "40 - try_read -1 66 promoted\n41 - try_read 67 66 promoted\n%s"
                  "43 - try_read 129 66 promoted\n%s",
                  sure ? "" : "42 - try_read 200 66 promoted\n", TWO_PACKETS);
-        expect(&t, wanted, NULL);
+        expect(wanted, NULL);
         if (sure) /* the creator is not there, so it was resolved before */
-            expect_model(&t, "21 preexisting -1 -969 -969 resolved\n"
-                             "66 rpc -1 -970 200 pending\n"
-                             "67 rpc 21 -969 200 pending\n"
-                             "129 rpc -1 -957 200 pending\n"
-                             "130 rpc -1 10 10 pending\n");
-        trace_fini(&t);
+            expect_model("21 preexisting -1 -969 -969 resolved\n"
+                         "66 rpc -1 -970 200 pending\n"
+                         "67 rpc 21 -969 200 pending\n"
+                         "129 rpc -1 -957 200 pending\n"
+                         "130 rpc -1 10 10 pending\n");
     }
 }
 
 TEST(waits_of_who_waits)
 {
-    struct trace t = {.fd = -1};
-    struct numbers n = begin(&t);
+    struct numbers n = begin();
     uint64_t ids[2] = {66, 67};
     const uint32_t waits = WEFT_NOTE_WAITS_FOR << WEFT_NOTE_BITS;
     struct weft_pending_cell cells[2] = {
@@ -414,22 +396,19 @@ TEST(waits_of_who_waits)
          .note_other = {66, 200, HOME(2) + 1, HOME(2)}},
     };
     pending_packet(&t, (struct weft_pending_header){.skipped = 9}, ids, cells, 2);
-    two_packets(&t, n.site, "01");
+    two_packets(n.site, "01");
     struct weft_reader_facts f;
-    expect(&t,
-           "30 0 creates -1 66 rpc promoted\n31 0 creates -1 67 rpc promoted\n"
+    expect("30 0 creates -1 66 rpc promoted\n31 0 creates -1 67 rpc promoted\n"
            "40 - try_read 67 66 promoted\n" TWO_PACKETS "1100 - resolves -1 130 promoted\n",
            &f);
     assert_int_equal(f.promotion.left_out, 3);
     assert_true(f.promotion.lacks);
-    trace_fini(&t);
 }
 
 /* The ids of spans are texts there. */
 TEST(spans)
 {
-    struct trace t = {.fd = -1};
-    struct numbers n = begin(&t);
+    struct numbers n = begin();
     uint64_t id = 66;
     struct weft_pending_cell cell = {
         .created_ticks = 30,
@@ -440,19 +419,16 @@ TEST(spans)
         .note_ticks = {40, 41, 42},
         .note_other = {n.label, n.label, UINT64_C(1) << 40}};
     pending_packet(&t, (struct weft_pending_header){.kept = 1}, &id, &cell, 1);
-    two_packets(&t, n.site, "");
-    expect(&t,
-           "30 0 creates -1 66 rpc promoted\n"
+    two_packets(n.site, "");
+    expect("30 0 creates -1 66 rpc promoted\n"
            "40 - span 66 0 \"the lost reply\" promoted\n"
            "41 - span_parent 66 0 \"the lost reply\" promoted\n" TWO_PACKETS,
            NULL);
-    trace_fini(&t);
 }
 
 TEST(notes_of_other_kinds)
 {
-    struct trace t = {.fd = -1};
-    struct numbers n = begin(&t);
+    struct numbers n = begin();
     uint64_t id = 66;
     struct weft_pending_cell cell = {
         .created_ticks = 30,
@@ -464,16 +440,14 @@ TEST(notes_of_other_kinds)
         .note_ticks = {40, 41, 42, UINT64_MAX},
         .note_other = {1, 2, 3, UINT64_C(1) << 40}};
     pending_packet(&t, (struct weft_pending_header){.kept = 1}, &id, &cell, 1);
-    two_packets(&t, n.site, "");
-    expect(&t, "30 0 creates -1 66 promise promoted\n" TWO_PACKETS, NULL);
-    trace_fini(&t);
+    two_packets(n.site, "");
+    expect("30 0 creates -1 66 promise promoted\n" TWO_PACKETS, NULL);
 }
 
 /* Two threads have emptied packets that speak of it, and the process was killed before its cells became one. */
 TEST(a_note_in_two_cells)
 {
-    struct trace t = {.fd = -1};
-    struct numbers n = begin(&t);
+    struct numbers n = begin();
     uint64_t ids[] = {66, 66};
     struct weft_pending_cell cells[] = {{.created_ticks = 30,
                                          .creator = LOOP,
@@ -488,55 +462,48 @@ TEST(a_note_in_two_cells)
                                          .note_ticks = {50},
                                          .note_other = {LOOP}}};
     pending_packet(&t, (struct weft_pending_header){.kept = 1}, ids, cells, 2);
-    two_packets(&t, n.site, "");
-    expect(&t,
-           "30 0 creates -1 66 promise promoted\n"
+    two_packets(n.site, "");
+    expect("30 0 creates -1 66 promise promoted\n"
            "40 - try_read -1 66 promoted\n"
            "50 - notifies -1 66 promoted\n" TWO_PACKETS,
            NULL);
-    trace_fini(&t);
 }
 
 /* Killed in the midst of writing: what is there is valid, a number is stored last. */
 TEST(an_odd_version)
 {
-    struct trace t = {.fd = -1};
-    struct numbers n = begin(&t);
+    struct numbers n = begin();
     uint64_t ids[2] = {66, 0};
     struct weft_pending_cell cells[2] = {
         {.version = 5, .created_ticks = 30, .creator = LOOP, .site = n.site, .packet = 1},
         {.version = 1, .created_ticks = 31, .creator = LOOP, .site = n.site, .packet = 1}};
     pending_packet(&t, (struct weft_pending_header){.kept = 1}, ids, cells, 2);
-    two_packets(&t, n.site, "");
-    expect(&t, "30 0 creates -1 66 rpc promoted\n" TWO_PACKETS, NULL);
-    trace_fini(&t);
+    two_packets(n.site, "");
+    expect("30 0 creates -1 66 rpc promoted\n" TWO_PACKETS, NULL);
 }
 
 /* The recorder knew the ending: the event says the rest, or it is gone. */
 TEST(a_resolved_cell)
 {
     for (int said = 0; said < 2; said++) {
-        struct trace t = {.fd = -1};
-        struct numbers n = begin(&t);
+        struct numbers n = begin();
         uint64_t id = 66 | WEFT_PENDING_RESOLVED;
         struct weft_pending_cell cell = {
             .created_ticks = 30, .creator = LOOP, .site = n.site, .packet = 1};
         pending_packet(&t, (struct weft_pending_header){.kept = 1}, &id, &cell, 1);
-        two_packets(&t, n.site, "");
+        two_packets(n.site, "");
         if (said)
             events_add(&t, WEFT_FORM_FULFIL, fulfills(1300, 0, 66), 0, 0);
-        expect(&t,
-               said ? "30 0 creates -1 66 rpc promoted\n" TWO_PACKETS "1300 0 fulfills 129 66\n"
+        expect(said ? "30 0 creates -1 66 rpc promoted\n" TWO_PACKETS "1300 0 fulfills 129 66\n"
                     : "30 0 creates -1 66 rpc promoted\n" TWO_PACKETS
                       "1100 - resolves -1 66 promoted\n",
                NULL);
-        expect_model(&t, said ? "66 rpc -1 -970 300 fulfilled\n"
-                                "129 rpc -1 0 300 pending\n"
-                                "130 rpc -1 10 10 pending\n"
-                              : "66 rpc -1 -970 100 resolved\n"
-                                "129 rpc -1 0 200 pending\n"
-                                "130 rpc -1 10 10 pending\n");
-        trace_fini(&t);
+        expect_model(said ? "66 rpc -1 -970 300 fulfilled\n"
+                            "129 rpc -1 0 300 pending\n"
+                            "130 rpc -1 10 10 pending\n"
+                          : "66 rpc -1 -970 100 resolved\n"
+                            "129 rpc -1 0 200 pending\n"
+                            "130 rpc -1 10 10 pending\n");
     }
 }
 
@@ -544,8 +511,7 @@ TEST(a_resolved_cell)
 TEST(the_newest_copy)
 {
     for (int first = 0; first < 2; first++) {
-        struct trace t = {.fd = -1};
-        struct numbers n = begin(&t);
+        struct numbers n = begin();
         for (int i = 0; i < 2; i++) {
             uint64_t new = (i == 0) == (first == 0), id = 66 + new;
             struct weft_pending_cell cell = {
@@ -553,37 +519,32 @@ TEST(the_newest_copy)
             pending_packet(&t, (struct weft_pending_header){.kept = 1 + new, .pauses = 3}, &id,
                            &cell, 1);
         }
-        two_packets(&t, n.site, "");
+        two_packets(n.site, "");
         struct weft_reader_facts f;
-        expect(&t, "30 0 creates -1 67 rpc promoted\n" TWO_PACKETS, &f);
+        expect("30 0 creates -1 67 rpc promoted\n" TWO_PACKETS, &f);
         assert_int_equal(f.repeated_packets, 1);
-        trace_fini(&t);
     }
 }
 
 TEST(only_pending_ones)
 {
-    struct trace t = {.fd = -1};
-    struct numbers n = begin(&t);
+    struct numbers n = begin();
     uint64_t ids[2] = {66, 67};
     struct weft_pending_cell cells[2] = {
         {.created_ticks = 30, .creator = LOOP, .site = n.site, .packet = 1},
         {.created_ticks = 40, .creator = LOOP, .site = n.site, .packet = 1}};
     pending_packet(&t, (struct weft_pending_header){.kept = 1}, ids, cells, 2);
-    expect(&t,
-           "30 - creates -1 66 rpc promoted\n"
+    expect("30 - creates -1 66 rpc promoted\n"
            "40 - creates -1 67 rpc promoted\n",
            NULL);
-    expect_model(&t, "66 rpc -1 0 0 pending\n67 rpc -1 10 10 pending\n");
-    trace_fini(&t);
+    expect_model("66 rpc -1 0 0 pending\n67 rpc -1 10 10 pending\n");
 }
 
 /* More than a batch of them before the first event. */
 TEST(many_cells)
 {
     enum { CELLS = 3000 };
-    struct trace t = {.fd = -1};
-    struct numbers n = begin(&t);
+    struct numbers n = begin();
     uint64_t *ids = calloc(CELLS, sizeof *ids);
     struct weft_pending_cell *cells = calloc(CELLS, sizeof *cells);
     for (uint64_t i = 0; i < CELLS; i++) {
@@ -592,7 +553,7 @@ TEST(many_cells)
             .created_ticks = 900 - i % 7, .creator = LOOP, .site = n.site, .packet = 1};
     }
     pending_packet(&t, (struct weft_pending_header){.kept = 1}, ids, cells, CELLS);
-    two_packets(&t, n.site, "");
+    two_packets(n.site, "");
     struct weft_reader *r;
     const struct weft_event *ev;
     uint64_t promoted = 0, others = 0, last = 0;
@@ -611,7 +572,6 @@ TEST(many_cells)
     weft_reader_close(r);
     free(ids);
     free(cells);
-    trace_fini(&t);
 }
 
 TEST(hostile_tables)
@@ -633,16 +593,14 @@ TEST(hostile_tables)
         {.cells = 3, .cell_bytes = UINT32_MAX / 3 * 4 + 4},
     };
     for (size_t i = 0; i < COUNT(bad); i++) {
-        struct trace t = {.fd = -1};
-        struct numbers n = begin(&t);
+        struct numbers n = begin();
         uint64_t ids[2] = {66, 67};
         struct weft_pending_cell cells[2] = {{.created_ticks = 30, .packet = 1}};
         pending_packet(&t, bad[i], ids, cells, 2);
-        two_packets(&t, n.site, "");
+        two_packets(n.site, "");
         struct weft_reader_facts f;
-        expect(&t, TWO_PACKETS, &f);
+        expect(TWO_PACKETS, &f);
         assert_false(f.promotion.known);
-        trace_fini(&t);
     }
 }
 
@@ -650,16 +608,14 @@ TEST(hostile_tables)
 
 TEST(ended_bytes)
 {
-    struct trace t = {.fd = -1};
-    struct numbers n = begin(&t);
-    two_packets(&t, n.site, "11111"); /* also of promises that were never created */
+    struct numbers n = begin();
+    two_packets(n.site, "11111"); /* also of promises that were never created */
     events_add(&t, WEFT_FORM_FULFIL, fulfills(1300, 0, HOME(2) + 1), 0, 0);
     struct weft_reader_facts f;
-    expect(&t, TWO_PACKETS "1300 0 fulfills 129 130\n1100 - resolves -1 129 promoted\n", &f);
+    expect(TWO_PACKETS "1300 0 fulfills 129 130\n1100 - resolves -1 129 promoted\n", &f);
     assert_int_equal(f.promotion.events, 1);
     assert_false(f.promotion.known);
-    expect_model(&t, "129 rpc -1 0 100 resolved\n130 rpc -1 10 300 fulfilled\n");
-    trace_fini(&t);
+    expect_model("129 rpc -1 0 100 resolved\n130 rpc -1 10 300 fulfilled\n");
 }
 
 /* Every kind of event that ends a promise. */
@@ -671,24 +627,21 @@ TEST(every_ending)
         resolves(1300, 5, p), cancels(1300, 5, p),
         forgets(1300, p),     becomes(1300, p, p + 1)};
     for (size_t i = 0; i < COUNT(ending); i++) {
-        struct trace t = {.fd = -1};
-        struct numbers n = begin(&t);
-        two_packets(&t, n.site, "1");
+        struct numbers n = begin();
+        two_packets(n.site, "1");
         events_put(&t, ending[i], 0);
         struct weft_reader_facts f;
         char wanted[300];
         snprintf(wanted, sizeof wanted, TWO_PACKETS "1300 0 %s %" PRIu64 " %" PRIu64 "\n",
                  weft_event_kinds[ending[i].kind].name, ending[i].a, ending[i].b);
-        expect(&t, wanted, &f);
-        trace_fini(&t);
+        expect(wanted, &f);
     }
 }
 
 /* It ended no earlier than it was created: in a packet that began late. */
 TEST(ended_in_a_late_packet)
 {
-    struct trace t = {.fd = -1};
-    struct numbers n = begin(&t);
+    struct numbers n = begin();
     events_begin(&t, (struct weft_events_header){.sequence = 7, .begin_ticks = 1000});
     events_add(&t, WEFT_FORM_SWITCH, switches(1010, 3), 0, 0);
     events_end(&t, 1100);
@@ -697,24 +650,21 @@ TEST(ended_in_a_late_packet)
                            .sequence = 8, .begin_ticks = 1200, .base = HOME(2), .stream = 1},
                        "1");
     events_add(&t, WEFT_FORM_CREATE, creates(1210, 0, HOME(2), 0), n.site, 0);
-    expect(&t,
-           "1010 0 switch 3 0\n"
+    expect("1010 0 switch 3 0\n"
            "1210 1 creates -1 129 rpc\n"
            "1200 - resolves -1 129 promoted\n",
            NULL);
-    expect_model(&t, "3 preexisting -1 0 200 pending\n129 rpc -1 200 200 resolved\n");
-    trace_fini(&t);
+    expect_model("3 preexisting -1 0 200 pending\n129 rpc -1 200 200 resolved\n");
 }
 
 /* Nothing is missing: what the bytes say is known. */
 TEST(nothing_was_overwritten)
 {
-    struct trace t = {.fd = -1};
+    trace_fini(&t);
     events_begin_ended(
         &t, (struct weft_events_header){.sequence = 1, .begin_ticks = 10, .base = HOME(2)}, "1");
     events_add(&t, WEFT_FORM_CREATE, creates(20, 0, HOME(2), 0), 0, 0);
-    expect(&t, "20 0 creates -1 129 promise\n", NULL);
-    trace_fini(&t);
+    expect("20 0 creates -1 129 promise\n", NULL);
 }
 
 #define SET_HEADER(trace, assignment)                                                              \
@@ -734,8 +684,7 @@ TEST(hostile_ended_bytes)
         {UINT32_MAX, 64, HOME(2)}, {0, 64, HOME(2)},   {176, 64, 5},        {176, 64, 0},
         {176, UINT32_MAX, 1},      {176, 1u << 31, 1}, {176, 32, HOME(2)},  {241, 64, 1}};
     for (size_t i = 0; i < COUNT(bad); i++) {
-        struct trace t = {.fd = -1};
-        begin(&t);
+        begin();
         events_begin_ended(
             &t, (struct weft_events_header){.sequence = 7, .begin_ticks = 10, .base = bad[i].base},
             "1");
@@ -744,16 +693,14 @@ TEST(hostile_ended_bytes)
         events_put(&t, creates(20, LOOP, bad[i].base, 0), 0);
         char wanted[100];
         snprintf(wanted, sizeof wanted, "20 0 creates -1 %" PRIu64 " promise\n", bad[i].base);
-        expect(&t, wanted, NULL);
-        trace_fini(&t);
+        expect(wanted, NULL);
     }
 }
 
 /* Two packets that say they are the home of the same promises, and one whose homes are larger. */
 TEST(homes_that_clash)
 {
-    struct trace t = {.fd = -1};
-    struct numbers n = begin(&t);
+    struct numbers n = begin();
     for (uint64_t i = 0; i < 2; i++) {
         events_begin_ended(
             &t,
@@ -761,13 +708,11 @@ TEST(homes_that_clash)
             "11");
         events_add(&t, WEFT_FORM_CREATE, creates(20 + i, 0, HOME(2) + i, 0), n.site, 0);
     }
-    expect(&t,
-           "20 0 creates -1 129 rpc\n"
+    expect("20 0 creates -1 129 rpc\n"
            "21 0 creates -1 130 rpc\n"
            "11 - resolves -1 129 promoted\n"
            "11 - resolves -1 130 promoted\n",
            NULL);
-    trace_fini(&t);
 }
 
 /* ---- What was never created ---- */
@@ -779,7 +724,7 @@ TEST(never_created)
     enum { KEEPS, NO_PACKET, GIVEN_UP, UNSURE, DISCARDED, MISSING, WAYS };
     const uint64_t lost = HOME(4), lost_too = HOME(9) + 63;
     for (int way = 0; way < WAYS; way++) {
-        struct trace t = {.fd = -1};
+        trace_fini(&t);
         facts_packet(&t,
                      (struct weft_facts_header){.overwritten_packets = 6,
                                                 .discarded_events = way == DISCARDED},
@@ -796,11 +741,10 @@ TEST(never_created)
                            "");
         events_put(&t, try_read(20, lost, lost_too), 0);
         events_put(&t, should_resolve(30, lost_too), 0);
-        expect_model(&t, way == KEEPS ? "257 preexisting -1 0 0 resolved\n"
-                                        "640 preexisting -1 0 0 resolved should\n"
-                                      : "257 preexisting -1 0 0 pending\n"
-                                        "640 preexisting -1 0 10 pending should\n");
-        trace_fini(&t);
+        expect_model(way == KEEPS ? "257 preexisting -1 0 0 resolved\n"
+                                    "640 preexisting -1 0 0 resolved should\n"
+                                  : "257 preexisting -1 0 0 pending\n"
+                                    "640 preexisting -1 0 10 pending should\n");
     }
 }
 
@@ -810,7 +754,7 @@ TEST(never_created_here)
     const uint64_t other[] = {1, HOME(4) - 1, HOME(10) + 5, HOME(11), UINT64_C(1) << 40};
     for (size_t i = 0; i < COUNT(other); i++)
         for (int wrapped = 0; wrapped < 2; wrapped++) {
-            struct trace t = {.fd = -1};
+            trace_fini(&t);
             char wanted[200];
             facts_packet(&t, (struct weft_facts_header){.overwritten_packets = wrapped ? 6 : 0},
                          "");
@@ -822,8 +766,7 @@ TEST(never_created_here)
                                "");
             events_put(&t, try_read(20, LOOP, other[i]), 0);
             snprintf(wanted, sizeof wanted, "%" PRIu64 " preexisting -1 0 0 pending\n", other[i]);
-            expect_model(&t, wanted);
-            trace_fini(&t);
+            expect_model(wanted);
         }
 }
 
@@ -831,7 +774,7 @@ TEST(never_created_here)
 
 TEST(old_headers)
 {
-    struct trace t = {.fd = -1};
+    trace_fini(&t);
     struct strings s = {.used = 0};
     strings_packet(&t, &s);
     for (uint64_t i = 1; i < 3; i++) {
@@ -851,18 +794,17 @@ TEST(old_headers)
     t.size = t.packet + WEFT_EVENTS_HEADER_V1_0;
     packet_sizes(&t, WEFT_EVENTS_HEADER_V1_0);
     struct weft_reader_facts f;
-    expect(&t, "15 0 switch 1 0\n", &f);
+    expect("15 0 switch 1 0\n", &f);
     assert_int_equal(f.packets, 2);
     assert_int_equal(f.overwritten_events, 0);
     assert_int_equal(f.changed_packets, 0);
-    trace_fini(&t);
 }
 
 /* Places of the pool say how many events were overwritten in them; one that changes hands, also that those
  * are gone that it had. */
 TEST(counts)
 {
-    struct trace t = {.fd = -1};
+    trace_fini(&t);
     const uint64_t shift = UINT64_C(1) << WEFT_COUNTS_BITS;
     facts_packet(
         &t,
@@ -881,13 +823,12 @@ TEST(counts)
                          .sequence = 8, .begin_ticks = 10, .counts = 300000 * shift, .stream = 1});
     events_add(&t, WEFT_FORM_SWITCH, switches(21, 1), 0, 0);
     struct weft_reader_facts f;
-    expect(&t, "20 0 switch 1 0\n21 1 switch 1 0\n", &f);
+    expect("20 0 switch 1 0\n21 1 switch 1 0\n", &f);
     assert_int_equal(f.overwritten_events, 321150);
     assert_int_equal(f.overwritten_elsewhere, 321150 - 30);
     assert_int_equal(f.discarded_events, 7);
     assert_int_equal(f.discarded_elsewhere, 5);
     assert_int_equal(f.streams, 2);
-    trace_fini(&t);
 }
 
 RUN_TESTS(NULL, NULL)
