@@ -244,7 +244,6 @@ static int open_next(struct weft_file *f, struct weft_error *err)
     m->opened++;
     if (!s) {
         f->common.facts.changed_packets++;
-        f->lost_packets++;
         m->done_bytes += p->content;
         return 0;
     }
@@ -643,7 +642,7 @@ static bool finish(struct weft_file *f)
     if (f->common.to_ns != UINT64_MAX && (f->cut_off || f->merge->opened < f->packets))
         read_cut_off(&f->common);
     facts->promotion.complete &= !facts->is_part && !facts->discarded_events &&
-                                 !facts->missing_packets && !f->lost_packets &&
+                                 !facts->missing_packets && !facts->changed_packets &&
                                  !f->common.damage.problems;
     return leave_streams(f);
 }

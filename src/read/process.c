@@ -188,7 +188,7 @@ int read_process_load(struct weft_file *f, struct weft_error *err)
         (!h.stop_ticks || clock_add(&f->clock, h.stop_ticks, h.stop_mono_ns, CLOCK_NO_ERROR));
     struct weft_process_facts *p = &f->common.facts.process;
     if (p->outside.known) { /* the clock of its events is the one of its facts */
-        p->until_ns = h.stop_mono_ns >= h.start_mono_ns ? h.stop_mono_ns : 0;
+        p->until_ns = h.stop_mono_ns;
         f->common.facts.quirks.at_once = true;
     }
     const struct weft_exit *e = &f->common.facts.process.exit;

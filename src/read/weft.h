@@ -164,8 +164,7 @@ struct weft_file {
     char clock_text[96];
     struct streams streams;
     struct pending pending_events;
-    uint64_t pending_age;  /* age of the packet at pending: the larger, the newer */
-    uint64_t lost_packets; /* overwritten before they were read */
+    uint64_t pending_age; /* age of the packet at pending: the larger, the newer */
     /* events overwritten in places that are being handed to another stream */
     uint64_t in_transition;
     uint64_t changing; /* such places that may not be counted among the overwritten ones yet */

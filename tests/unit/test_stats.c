@@ -469,6 +469,37 @@ TEST(two_streams)
     done(m, h, &s);
 }
 
+/* Rows that the caller gives; a promise may be in several. */
+TEST(members_of_rows)
+{
+    struct weft_model *m =
+        MODEL(creates(0, LOOP, 1, TASK), creates(1, LOOP, 2, TASK), creates(2, LOOP, 3, TASK));
+    const uint32_t one = weft_model_find(m, 1), two = weft_model_find(m, 2);
+    const struct weft_stats_member member[] = {{0, one}, {1, one}, {1, two}};
+    struct weft_history *h;
+    struct weft_stats_work *w;
+    int rc;
+    assert_int_equal(weft_history_new(&h, m, NULL, NULL), 0);
+    assert_int_equal(weft_stats_begin(&w, h,
+                                      &(struct weft_stats_options){.by = WEFT_BY_MEMBERS,
+                                                                   .member = member,
+                                                                   .members = COUNT(member),
+                                                                   .rows = 2}),
+                     0);
+    while ((rc = weft_stats_work(w, 1)) > 0)
+        ;
+    assert_int_equal(rc, 0);
+    assert_int_equal(weft_stats_result(w)->rows, 2);
+    assert_int_equal(weft_stats_result(w)->row[0].count, 1);
+    assert_int_equal(weft_stats_result(w)->row[1].count, 2);
+    assert_int_equal(weft_stats_row_of(w, one), 0);
+    assert_int_equal(weft_stats_row_of(w, two), 1);
+    assert_int_equal(weft_stats_row_of(w, weft_model_find(m, 3)), WEFT_NONE);
+    weft_stats_end(w);
+    weft_history_free(h);
+    weft_model_free(m);
+}
+
 /* ---- No memory ---- */
 
 TEST(out_of_memory)
