@@ -188,18 +188,29 @@ static void print_tree(struct teller *t, uint32_t root, uint32_t more, unsigned 
 static void print_cycle(struct teller *t, const struct now_story *story, uint32_t count)
 {
     const struct now *n = t->n;
-    uint32_t threads = 0, tasks = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        threads += n->thing[story[i].thing].kind == NOW_THREAD;
-        tasks += n->thing[story[i].thing].kind == NOW_TASK;
-    }
+    static const struct {
+        enum now_kind kind;
+        const char *one, *several;
+    } who[] = {{NOW_THREAD, "thread", "threads"},
+               {NOW_TASK, "task", "tasks"},
+               {NOW_PROCESS, "process", "processes"}};
+    uint32_t many[NOW_KINDS] = {0};
+    const char *between = "";
+    for (uint32_t i = 0; i < count; i++)
+        many[n->thing[story[i].thing].kind]++;
     printf("%sDeadlock: ", cli_style(CLI_BAD));
-    if (threads + tasks < 2)
+    if (many[NOW_THREAD] + many[NOW_TASK] + many[NOW_PROCESS] < 2) {
         printf("it waits for itself");
-    else
-        printf("%s%s%s wait for each other, and none can go on",
-               threads ? cli_many(threads, "thread").text : "", threads && tasks ? " and " : "",
-               tasks ? cli_many(tasks, "task").text : "");
+    } else {
+        for (unsigned i = 0; i < sizeof who / sizeof *who; i++) {
+            const uint32_t some = many[who[i].kind];
+            if (some)
+                printf("%s%s %s", between, weft_count(some).text,
+                       some == 1 ? who[i].one : who[i].several);
+            between = some ? " and " : between;
+        }
+        printf(" wait for each other, and none can go on");
+    }
     printf("%s\n", cli_style(CLI_PLAIN));
     uint32_t at = 0;
     while (at + 1 < count && n->thing[story[at].thing].kind != NOW_THREAD &&

@@ -117,7 +117,7 @@ static void tell_socket(struct now_threads *t, const struct descriptor *d)
     now_name(t->n, d->thing, "descriptor %" PRIu32 " (%s)", d->number, s.text);
     if (s.peer) {
         snprintf(link, sizeof link, "socket:[%" PRIu64 "]", s.peer);
-        now_end_want(t, d->thing, link, 0600);
+        now_end_want(t, d->thing, (uint32_t)t->p->pid, link, 0600);
     }
 }
 
@@ -140,7 +140,7 @@ static void tell_pipe(struct now_threads *t, const struct descriptor *d, const c
              : d->may == 0200 ? "writing end of "
                               : "",
              noun);
-    now_end_want(t, d->thing, d->link, other);
+    now_end_want(t, d->thing, (uint32_t)t->p->pid, d->link, other);
 }
 
 static const struct {
@@ -373,7 +373,8 @@ static void tell_locked(struct now_threads *t, const struct now_thread *thread)
     if (!flock && !sets_lock(thread))
         return;
     const char *inode = read_info(t, number, &info) ? value_in(&info, "ino") : NULL;
-    now_file_lock_tell(t, now_descriptor(t, number), inode ? strtoull(inode, NULL, 10) : 0, flock);
+    now_file_lock_tell(t, now_descriptor(t, number), (uint32_t)t->p->pid,
+                       inode ? strtoull(inode, NULL, 10) : 0, flock);
 }
 
 /* ---- Sleep, children, signals ---- */
@@ -404,7 +405,7 @@ static void tell_child(struct now_threads *t, const struct now_thread *thread)
         now_link(t->n, thread->thing, now_descriptor(t, (uint32_t)thread->at.arg[1]), false,
                  "waits for");
     else
-        now_children_tell(t, thread->thing, pid > 0 ? (uint64_t)pid : 0);
+        now_children_tell(t, thread->thing, (uint32_t)t->p->pid, pid > 0 ? (uint64_t)pid : 0);
 }
 
 /* A file as the process itself sees it: in its root directory, a relative one in its working directory. Not asked of the file
@@ -465,8 +466,8 @@ void now_waits_tell(struct now_threads *t, const struct now_thread *thread)
                   name_of(thread), thread->at.arg[0]);
         break;
     case NOW_CALL_SEMAPHORES:
-        now_state(t->n, thread->thing, "waits in %s for semaphore set %" PRIu64 " (ipcs -s)",
-                  name_of(thread), thread->at.arg[0]);
+        now_state(t->n, thread->thing, "waits in %s", name_of(thread));
+        now_semaphores_tell(t, thread);
         break;
     case NOW_CALL_PATH:
         tell_path(t, thread);

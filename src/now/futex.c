@@ -48,7 +48,8 @@ struct futex {
     uint64_t at;    /* where the object begins */
     uint64_t mutex; /* CONDITION: the mutex that goes with it; 0: not known */
     bool shared;    /* processes may share it */
-    uint64_t owner; /* the thread that has it, as the process numbers it; 0: nobody, or not known */
+    uint64_t owner; /* the thread that has it, as the process numbers it; 0: nobody, or not known … */
+    uint64_t owner_at; /* … and where its number is read; 0: nowhere */
     const char *function; /* that waits; NULL: not known */
     uint32_t caller;      /* … and which of the thread's callers it is */
 };
@@ -97,12 +98,18 @@ static const struct {
 
 enum { FUNCTIONS = sizeof functions / sizeof *functions };
 
+/* How each thread of musl waits. */
+static bool is_of_musl(const char *plain)
+{
+    return strncmp(plain, "syscall_cp", 10) == 0 || strncmp(plain, "timedwait", 9) == 0;
+}
+
 /* How a futex is waited for, which says nothing. */
 static bool is_mechanism(const char *plain)
 {
     return strstr(plain, "futex") || strncmp(plain, "lll_lock", 8) == 0 ||
            strncmp(plain, "lll_mutex", 9) == 0 || strcmp(plain, "syscall") == 0 ||
-           strstr(plain, "syscall_cancel");
+           strstr(plain, "syscall_cancel") || is_of_musl(plain);
 }
 
 static unsigned find_known(const char *plain)
@@ -148,6 +155,7 @@ static void judge_by_function(struct now_threads *t, const struct now_thread *th
         }
         if (!name)
             continue;
+        t->musl_within |= !t->has_libc && strncmp(plain, "syscall_cp", 10) == 0;
         const uint64_t pc = t->pc[thread->pc + caller];
         if (may_be_known(t, pc, plain))
             judge(f, plain, plain, caller);
@@ -204,7 +212,7 @@ static bool is_musl(const struct now_threads *t)
         if (strncmp(file, "ld-musl-", 8) == 0 || strcmp(file, "libc.so") == 0)
             return true;
     }
-    return false;
+    return t->musl_within;
 }
 
 /* A FILE's lock has a pointer to its owner's struct pthread, which has the owner's number within its first KiB. */
@@ -295,7 +303,7 @@ static void find_by_memory(struct now_threads *t, const struct now_thread *threa
     else if (!is_private && tid && expected == value && now_thread_inner(t, value))
         f->kind = JOIN;
     else if ((f->kind == UNKNOWN || f->kind == MUTEX) && (expected & FUTEX_WAITERS) &&
-             (value & FUTEX_WAITERS) && (tid == owner || !tid))
+             (value & FUTEX_WAITERS) && (tid == owner || !tid || now_thread_inner(t, tid)))
         f->kind = ROBUST;
     else if (locked && f->kind == CONDITION)
         f->kind = MUTEX; /* it has been woken, and gets its mutex back */
@@ -318,14 +326,14 @@ static struct futex find_futex(struct now_threads *t, const struct now_thread *t
     f.shared = !(thread->at.arg[1] & FUTEX_PRIVATE_FLAG);
     switch (f.kind) {
     case MUTEX:
-        f.owner = owner_of(t, f.at);
+        f.owner_at = f.at + 8; /* __lock, __count, __owner */
         break;
     case ROBUST:
-        f.owner = word_at(t, f.word) & FUTEX_TID_MASK;
+        f.owner_at = f.word;
         break;
     case MUSL_MUTEX: /* _m_type, _m_lock; only some types have an owner */
         f.at = f.word - 4;
-        f.owner = word_at(t, f.at) & 15 ? word_at(t, f.word) & 0x3fffffff : 0;
+        f.owner_at = word_at(t, f.at) & 15 ? f.word : 0;
         break;
     case STREAM:
         f.owner = stream_owner(t, f.at);
@@ -337,14 +345,14 @@ static struct futex find_futex(struct now_threads *t, const struct now_thread *t
     case RWLOCK: /* __readers, __writers, __wrphase_futex, __writers_futex, 8 bytes, __cur_writer */
         if (!is_musl(t)) {
             f.at = f.word - (f.word % 8 ? 12 : 8);
-            f.owner = word_at(t, f.at + (sizeof(long) == 8 ? 24 : 28));
+            f.owner_at = f.at + (sizeof(long) == 8 ? 24 : 28);
         }
         break;
     case BARRIER: /* in, current_round */
         f.at = f.word - 4;
         break;
     case JOIN: /* musl: tid, errno_val, detach_state */
-        f.owner = word_at(t, f.word - (is_musl(t) ? 8 : 0));
+        f.owner_at = f.word - (is_musl(t) ? 8 : 0);
         break;
     case G_CONDITION: /* p, i[2] */
         f.at = f.word - sizeof(void *);
@@ -352,6 +360,8 @@ static struct futex find_futex(struct now_threads *t, const struct now_thread *t
     default:
         break;
     }
+    if (f.owner_at)
+        f.owner = word_at(t, f.owner_at) & FUTEX_TID_MASK;
     return f;
 }
 
@@ -460,9 +470,7 @@ static void name_lock(struct now_threads *t, uint32_t lock, const struct futex *
         now_name(t->n, lock, "%s %s", nouns[f->kind], where(t, f->at).text);
 }
 
-/* The process that a thread belongs to, by the number that the process that is looked at knows it by; 0: there is no such
- * thread; -1: not known, because it is in another namespace, or hidden. */
-static long process_of(const struct now_threads *t, uint64_t thread)
+long now_process_of_thread(const struct now_threads *t, uint64_t thread)
 {
     char line[64];
     long process = -1;
@@ -490,7 +498,7 @@ static long parent_of(const struct now_threads *t)
 /* The owner of a mutex is none of the threads that were looked at. */
 static void tell_distant_owner(struct now_threads *t, uint32_t lock, const struct futex *f)
 {
-    const long process = process_of(t, f->owner);
+    const long process = now_process_of_thread(t, f->owner);
     if (process == (long)t->p->pid)
         now_state(t->n, lock, "thread %" PRIu64 ", which has just begun, holds it", f->owner);
     else if (process > 0 && f->shared)
@@ -631,9 +639,81 @@ static void tell_wait(struct now_threads *t, const struct now_thread *thread)
     now_link(t->n, thread->thing, thing, false, lock ? "locks" : "waits for");
 }
 
+/* ---- Circles, at one moment ---- */
+
+/* Threads that wait for each other are never woken, but signals may interrupt them, again and again. So it does not
+ * matter how often they have run, if there is one moment at which each waits for what the next one has. That is so if all
+ * wait before it was read who has what, and none has run until afterwards. */
+enum { CIRCLE_MAX = 64, MOMENTS = 100 };
+
+struct circle {
+    struct now_thread *thread[CIRCLE_MAX];
+    struct futex futex[CIRCLE_MAX];
+    uint64_t switches[CIRCLE_MAX];
+    uint32_t count;
+};
+
+/* Follows the threads from one on, each waiting for the next. Returns true if that ends in a circle, which *c then is. */
+static bool find_circle(struct now_threads *t, uint32_t first, struct circle *c)
+{
+    uint32_t count = 0, begin = 0;
+    struct now_thread *thread = &t->thread[first];
+    while (thread && !thread->walk && count < CIRCLE_MAX && waits_in_futex(thread) &&
+           !thread->at.arg[3]) {
+        thread->walk = first + 1;
+        c->thread[count] = thread;
+        c->futex[count] = find_futex(t, thread);
+        thread = now_thread_inner(t, c->futex[count++].owner);
+    }
+    while (begin < count && c->thread[begin] != thread)
+        begin++;
+    c->count = count - begin;
+    memmove(c->thread, c->thread + begin, c->count * sizeof *c->thread);
+    memmove(c->futex, c->futex + begin, c->count * sizeof *c->futex);
+    return c->count > 0;
+}
+
+static bool is_so_now(struct now_threads *t, struct circle *c)
+{
+    const uint32_t process = (uint32_t)t->p->pid;
+    struct sample_standing_at at;
+    uint64_t after;
+    uint32_t owner;
+    for (uint32_t i = 0; i < c->count; i++)
+        if (!sample_standing_switches(process, c->thread[i]->number, &c->switches[i]))
+            return false;
+    for (uint32_t i = 0; i < c->count; i++)
+        if (!sample_standing_at(process, c->thread[i]->number, &at) ||
+            sample_standing_place(&at) != sample_standing_place(&c->thread[i]->at) ||
+            !c->futex[i].owner_at ||
+            !now_read(t->p, c->futex[i].owner_at, &owner, sizeof owner) ||
+            (owner & FUTEX_TID_MASK) != c->futex[i].owner)
+            return false;
+    for (uint32_t i = 0; i < c->count; i++)
+        if (!sample_standing_switches(process, c->thread[i]->number, &after) ||
+            after != c->switches[i])
+            return false;
+    return true;
+}
+
+static void find_circles(struct now_threads *t)
+{
+    struct circle c;
+    for (uint32_t i = 0; i < t->threads; i++) {
+        unsigned moments = find_circle(t, i, &c) ? MOMENTS : 0;
+        while (moments && !is_so_now(t, &c))
+            moments--;
+        for (uint32_t k = 0; moments && k < c.count; k++)
+            if (c.thread[k]->thing != NOW_NONE)
+                t->n->thing[c.thread[k]->thing].stood = false; /* it is certain already */
+    }
+}
+
 void now_futexes_tell(struct now_threads *t)
 {
     for (uint32_t i = 0; i < t->threads; i++)
         if (waits_in_futex(&t->thread[i]) && strchr("SDTt", t->thread[i].state))
             tell_wait(t, &t->thread[i]);
+    if (!t->p->core)
+        find_circles(t);
 }

@@ -10,7 +10,7 @@
 #include "now/looks.def"
 #undef LOOK
 
-/* Once all have looked: threads that have gone on since they were looked at are brief. Who has a lock, and who waits for it,
+/* Once all have looked: threads, and other processes, that have gone on since they were looked at are brief. Who has a lock, and who waits for it,
  * was then seen at different moments, and in between the one may have become the other; of a thread that has waited all the
  * time it is true. */
 void now_threads_again(struct now *n);

@@ -97,7 +97,8 @@ static void find_called(struct now_threads *t, struct now_thread *thread)
     for (uint32_t i = 1; i < thread->pcs && found < NOW_CALLED; i++) {
         const uint64_t pc = t->pc[thread->pc + i];
         struct now_called *called = &thread->called[found];
-        if (now_object_at(&t->objects, pc) == now_object_at(&t->objects, t->pc[thread->pc + i - 1]))
+        if (t->has_libc &&
+            now_object_at(&t->objects, pc) == now_object_at(&t->objects, t->pc[thread->pc + i - 1]))
             continue;
         *called = (struct now_called){called_before(t->p, pc + 1), i};
         if (called->address)

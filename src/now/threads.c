@@ -297,9 +297,11 @@ static void find_function(struct now_threads *t, struct now_thread *thread)
                                                                : plain;
         return;
     }
-    const char *called = now_called_name(t, &thread->called[0]);
-    if (called && makes_call(thread->call, called)) {
-        thread->inside = thread->called[0].by - 1;
+    for (unsigned k = 0; k < NOW_CALLED && !thread->waits_in; k++) {
+        const char *called = now_called_name(t, &thread->called[k]);
+        if (!called || !makes_call(thread->call, called))
+            continue;
+        thread->inside = thread->called[k].by - 1;
         thread->waits_in = thread->call->kind == NOW_CALL_PATH ? "open" : thread->call->name;
     }
 }
@@ -465,6 +467,7 @@ static void keep_switches(const struct now_threads *t, const struct now_thread *
         return;
     thing->stood = true;
     thing->switches = thread->switches;
+    thing->place = sample_standing_place(&thread->at);
 }
 
 static int look(struct now_threads *t)
@@ -506,7 +509,7 @@ static int look(struct now_threads *t)
         if (is_stopped(&t->thread[i]) && t->thread[i].known && t->thread[i].call)
             tell_stopped(t, &t->thread[i]);
     if (rc == 0 && !t->p->core)
-        now_ends_tell(t);
+        now_chain_tell(t);
     tell_other_tasks(t->n);
     return rc;
 }
@@ -524,24 +527,39 @@ static bool has_ended(char letter)
     return letter == 0 || letter == 'Z' || letter == 'X';
 }
 
+/* What it did since it was looked at; NULL: it waits, and has done nothing else. */
+static const char *done_since(const struct now_thing *t, uint32_t process)
+{
+    uint64_t switches;
+    struct sample_standing_at at;
+    if (has_ended(letter_of((pid_t)process, t->key)))
+        return "it has ended since";
+    if (sample_standing_switches(process, (uint32_t)t->key, &switches) && switches == t->switches)
+        return NULL;
+    return sample_standing_at(process, (uint32_t)t->key, &at) &&
+                   sample_standing_place(&at) == t->place
+               ? "it has run since, and waits there again"
+               : "it has gone on since";
+}
+
 void now_threads_again(struct now *n)
 {
     bool one_lives = false;
     for (uint32_t i = 0; i < n->things; i++) {
         char state[NOW_TEXT_MAX];
-        uint64_t switches;
         const struct now_thing *t = &n->thing[i];
-        if (t->kind != NOW_THREAD || t->forgotten)
+        if ((t->kind != NOW_THREAD && t->kind != NOW_PROCESS) || t->forgotten)
             continue;
-        const bool ended = !one_lives || t->stood ? has_ended(letter_of(n->pid, t->key)) : false;
-        one_lives |= !ended;
-        if (!t->stood ||
-            (!ended && sample_standing_switches((uint32_t)n->pid, (uint32_t)t->key, &switches) &&
-             switches == t->switches))
+        if (t->kind == NOW_THREAD && !one_lives)
+            one_lives = !has_ended(letter_of(n->pid, t->key));
+        const char *done =
+            t->stood ? done_since(t, (uint32_t)(t->kind == NOW_THREAD ? (uint64_t)n->pid : t->key))
+                     : NULL;
+        if (!done)
             continue;
         now_brief(n, i);
-        snprintf(state, sizeof state, "%.480s", t->state ? t->state : "waited");
-        now_state(n, i, "%s; it has %s since", state, ended ? "ended" : "gone on");
+        snprintf(state, sizeof state, "%.440s", t->state ? t->state : "waited");
+        now_state(n, i, "%s; %s", state, done);
     }
     if (!one_lives)
         now_remark(n, "process %d has ended while it was looked at: not all of it was seen",
@@ -557,5 +575,5 @@ void now_look_threads(struct now *n, struct now_process *p)
     now_names_free(&t.variables);
     now_sockets_free(t.sockets);
     now_ends_free(t.ends);
-    weft_free_all(t.thread, t.by_inner, t.pc);
+    weft_free_all(t.thread, t.by_inner, t.pc, t.other);
 }

@@ -37,6 +37,7 @@ struct now_thread {
     const char *waits_in; /* … whose name this is, of the next one; NULL: not known */
     uint64_t top[NOW_STACK_WORDS]; /* the words from at.sp on */
     uint32_t words;
+    uint32_t walk; /* the search for circles that has come here, from 1; 0: none */
 };
 
 struct now_threads {
@@ -50,7 +51,8 @@ struct now_threads {
     uint64_t *pc; /* innermost: an instruction; others: one byte before where they go on */
     uint32_t pcs, pcs_room;
     struct now_objects objects;
-    bool has_libc; /* a C library is among them */
+    bool has_libc; /* a C library is among them … */
+    bool musl_within; /* … or it is within the program, and is musl */
     struct now_names code, variables;
     char called[64]; /* of now_called_name */
     struct now_page {
@@ -58,6 +60,11 @@ struct now_threads {
         bool known;
         uint8_t byte[NOW_PAGE];
     } page[NOW_PAGES];
+    struct now_chain {
+        uint32_t process, thing;
+        struct sample_standing_at at;
+    } * other; /* processes of one thread that wait */
+    uint32_t others, others_room;
     struct now_sockets *sockets; /* NULL: not read yet */
     struct now_ends *ends;
 };
@@ -131,23 +138,45 @@ uint32_t now_other(struct now_threads *t, pid_t pid);
 /* When a process or thread of this system began, by CLOCK_BOOTTIME; 0: not known. */
 uint64_t now_began_ns(uint32_t number);
 
-/* Adds links to its children; number: only to that one, as the process numbers it; 0: to all, of which any one ends the
- * wait. */
-void now_children_tell(struct now_threads *t, uint32_t from, uint64_t number);
+/* Adds links to the children of a process; number: only to that one, as the process numbers it; 0: to all, of which any one ends
+ * the wait. */
+void now_children_tell(struct now_threads *t, uint32_t from, uint32_t parent, uint64_t number);
 
 /* … to the child that still uses its memory, after vfork. */
 void now_new_child_tell(struct now_threads *t, uint32_t from);
 
-/* Wants to know who has the file `link` ("pipe:[123]"), which is the other end of a descriptor; may: the rights it is
- * open with, 0200 to write, 0400 to read, or both bits for any. */
-void now_end_want(struct now_threads *t, uint32_t descriptor, const char *link, unsigned may);
+/* Wants to know who else than the process has the file `link` ("pipe:[123]"), which is the other end of a descriptor, or of what
+ * another process waits for; may: the rights it is open with, 0200 to write, 0400 to read, or both bits for any. */
+void now_end_want(struct now_threads *t, uint32_t thing, uint32_t process, const char *link,
+                  unsigned may);
 
-/* Looks through all processes for those. Call it once, at the end. */
+/* Looks through all processes for those that are wanted since it was called last. */
 void now_ends_tell(struct now_threads *t);
 void now_ends_free(struct now_ends *e);
 
-/* Who keeps it from locking a file: adds links from the descriptor to the processes. */
-void now_file_lock_tell(struct now_threads *t, uint32_t descriptor, uint64_t inode, bool flock);
+/* Who keeps a process from locking a file: adds a link from the descriptor, or from the other process, to the holder. inode: 0:
+ * any. */
+void now_file_lock_tell(struct now_threads *t, uint32_t from, uint32_t process, uint64_t inode,
+                        bool flock);
+
+/* The process that a thread belongs to, by the number that the process that is looked at knows it by; 0: there is no such
+ * thread; -1: not known, because it is in another namespace, or hidden. */
+long now_process_of_thread(const struct now_threads *t, uint64_t thread);
+
+/* ---- chain.c: what other processes wait for ---- */
+
+/* It waits, and has one thread. */
+void now_chain_want(struct now_threads *t, uint32_t process, uint32_t thing,
+                    const struct sample_standing_at *at);
+
+/* Follows these, and those that they lead to, and tells the ends that are wanted. Call it once, at the end. */
+void now_chain_tell(struct now_threads *t);
+
+/* The thing for a process that others wait for; NOW_NONE: it is the one that is looked at, and has several threads. */
+uint32_t now_party(struct now_threads *t, uint32_t process);
+
+/* What a thread waits for in semop. */
+void now_semaphores_tell(struct now_threads *t, const struct now_thread *thread);
 
 /* ---- running.c: threads that run ---- */
 

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "sample/proc.h"
 
 enum { GUESSES = 64 };
@@ -53,6 +54,11 @@ bool sample_standing_at(uint32_t process, uint32_t thread, struct sample_standin
     at->sp = strtoull(rest, &rest, 16);
     at->pc = strtoull(rest, &rest, 16);
     return at->sp && at->pc;
+}
+
+uint64_t sample_standing_place(const struct sample_standing_at *at)
+{
+    return weft_mix(at->sp, weft_mix(at->pc, weft_mix((uint64_t)at->call, at->arg[0])));
 }
 
 /* ---- Its stack ---- */

@@ -31,6 +31,9 @@ bool sample_standing_switches(uint32_t process, uint32_t thread, uint64_t *switc
 /* Returns false if it is running, gone, or may not be looked at. */
 bool sample_standing_at(uint32_t process, uint32_t thread, struct sample_standing_at *at);
 
+/* Equal for a thread that is in the same system call, with the same first argument, of the same function. */
+uint64_t sample_standing_place(const struct sample_standing_at *at);
+
 /* Copies the stack from at.sp on. */
 void sample_standing_read(struct sample_standing *t, struct symbols_worker *memory);
 

@@ -13,7 +13,8 @@ import sys
 import tempfile
 import time
 
-# case: the system calls that its threads are in, and what must be seen. MAIN, OTHER: threads; CHILD: a process.
+# case: the system calls that its threads are in / that its child is in, and what must be seen. MAIN, OTHER: threads; CHILD: a
+# process.
 CASES = {
     "abba": (
         "futex futex",
@@ -33,6 +34,19 @@ CASES = {
         """
         MAIN waits in pthread_mutex_lock, and STOPPED; cycle 1: pthread_mutex_lock < transfer
         OTHER waits in pthread_mutex_lock, and STOPPED; cycle 1: pthread_mutex_lock < write_log
+        mutex log_lock; cycle 1
+        mutex account+0x28; cycle 1
+        MAIN -> locks -> mutex log_lock
+        OTHER -> locks -> mutex account+0x28
+        mutex log_lock -> is held by -> OTHER
+        mutex account+0x28 -> is held by -> MAIN
+        """,
+    ),
+    "interrupted": (
+        "futex futex",
+        """
+        MAIN waits in pthread_mutex_lock; cycle 1: pthread_mutex_lock < transfer
+        OTHER waits in pthread_mutex_lock; cycle 1: pthread_mutex_lock < write_log
         mutex log_lock; cycle 1
         mutex account+0x28; cycle 1
         MAIN -> locks -> mutex log_lock
@@ -183,23 +197,25 @@ CASES = {
         """,
     ),
     "two_pipes": (
-        "read",
+        "read / read",
         """
-        MAIN waits in read: read < two_pipes
-        descriptor 3 (reading end of a pipe)
-        CHILD 'other'; waits in read, descriptor 5 (a pipe that process PID has open, too)
+        MAIN waits in read; cycle 1: read < two_pipes
+        descriptor 3 (reading end of a pipe); cycle 1
+        CHILD 'other'; waits in read, descriptor 5 (a pipe that process PID has open, too); cycle 1
         MAIN -> reads -> descriptor 3 (reading end of a pipe)
         descriptor 3 (reading end of a pipe) -> has its other end in -> CHILD 'other'
+        CHILD 'other' -> waits for -> MAIN
         """,
     ),
     "two_ends": (
-        "recvfrom",
+        "recvfrom / recvfrom",
         """
-        MAIN waits in recv: recv < two_ends
-        descriptor 3 (UNIX socket)
-        CHILD 'other'; waits in recvfrom, descriptor 4 (a socket, of which process PID has the other end)
+        MAIN waits in recv; cycle 1: recv < two_ends
+        descriptor 3 (UNIX socket); cycle 1
+        CHILD 'other'; waits in recvfrom, descriptor 4 (a socket, of which process PID has the other end); cycle 1
         MAIN -> receives from -> descriptor 3 (UNIX socket)
         descriptor 3 (UNIX socket) -> has its other end in -> CHILD 'other'
+        CHILD 'other' -> waits for -> MAIN
         """,
     ),
     "own_pipe": (
@@ -294,6 +310,50 @@ CASES = {
         CHILD 'holder'; waits in pause
         MAIN -> locks -> descriptor 3 (FILE (deleted))
         descriptor 3 (FILE (deleted)) -> is locked by -> CHILD 'holder'
+        """,
+    ),
+    "two_files": (
+        "flock / flock",
+        """
+        MAIN waits in flock; cycle 1: flock < two_files
+        descriptor 6 (FILE (deleted)); cycle 1
+        CHILD 'other'; waits in flock, descriptor 5 (FILE (deleted)); cycle 1
+        MAIN -> locks -> descriptor 6 (FILE (deleted))
+        descriptor 6 (FILE (deleted)) -> is locked by -> CHILD 'other'
+        CHILD 'other' -> waits for -> MAIN
+        """,
+    ),
+    "two_semaphores": (
+        "semtimedop / semtimedop",
+        """
+        MAIN waits in semtimedop: semtimedop < two_semaphores
+        semaphore 1 of set SET (ipcs -s); its value is 0
+        CHILD 'other'; waits in semtimedop
+        semaphore 0 of set SET (ipcs -s); its value is 0
+        MAIN -> waits for -> semaphore 1 of set SET (ipcs -s)
+        semaphore 1 of set SET (ipcs -s) ~> was last changed by ~> CHILD 'other'
+        CHILD 'other' -> waits for -> semaphore 0 of set SET (ipcs -s)
+        semaphore 0 of set SET (ipcs -s) ~> was last changed by ~> MAIN
+        """,
+    ),
+    "two_mutexes": (
+        "futex / futex",
+        """
+        MAIN waits in pthread_mutex_lock; cycle 1: pthread_mutex_lock < two_mutexes
+        mutex at ADDRESS (shared memory); cycle 1
+        CHILD 'other'; waits in futex; cycle 1
+        MAIN -> locks -> mutex at ADDRESS (shared memory)
+        mutex at ADDRESS (shared memory) -> is held by -> CHILD 'other'
+        CHILD 'other' -> waits for -> MAIN
+        """,
+    ),
+    "full_pipe": (
+        "wait4 / write",
+        """
+        MAIN waits in wait4; cycle 1: wait4 < full_pipe
+        CHILD 'other'; waits in write, descriptor 4 (a pipe that process PID has open, too); cycle 1
+        MAIN -> waits for the end of -> CHILD 'other'
+        CHILD 'other' -> waits for -> MAIN
         """,
     ),
     "shared_mutex": (
@@ -442,6 +502,7 @@ def plain(text, pid, facts):
     text = text.replace(f"is stopped by a signal (kill -CONT {pid} lets it go on)", "STOPPED")
     text = re.sub(r"/tmp/hang\w{6}", "FILE", text)
     text = re.sub(r"(connected to 127\.0\.0\.1):\d+", r"\1:CLIENT", text)
+    text = text.replace(f"of set {facts.get('set')} ", "of set SET ")
     for name in ("child", "port"):
         if name in facts:
             text = re.sub(rf"(process |:){facts[name]}\b", name.upper(), text)
@@ -500,18 +561,21 @@ def try_case(graph, hang, case, numbers):
                 break
             key, value = line.split()
             facts[key] = int(value)
-        wanted = sorted(numbers.get(c, numbers.get(NEWER.get(c))) for c in calls.split())
+        wanted, of_child = (sorted(numbers.get(c, numbers.get(NEWER.get(c))) for c in part.split())
+                            for part in calls.partition(" / ")[::2])
         await_calls(process.pid, wanted)
+        await_calls(facts.get("child"), of_child)
         if "child" in facts:
             await_state(facts["child"], facts["child"], "S")
         if stopped:
             stop(process.pid)
         seen = subprocess.run([graph, str(process.pid)], stdin=subprocess.DEVNULL, capture_output=True, text=True)
-        if calls_of(process.pid) != (wanted or None):
-            raise SystemExit(f"{name}: it has been changed")
+        await_calls(process.pid, wanted)
     finally:
         process.send_signal(signal.SIGKILL)
         process.wait()
+        if "set" in facts:
+            subprocess.run(["ipcrm", "-s", str(facts["set"])], check=True)
     found, ended = summary(plain(seen.stdout, process.pid, facts))
     expected = [line.strip() for line in truth.strip().splitlines()]
     if seen.returncode or found != expected or (ended["stopped"] != 0) != (name == "busy"):

@@ -22,8 +22,10 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/select.h>
+#include <sys/sem.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 #include <sys/timerfd.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -85,6 +87,21 @@ static void abba(void)
     start(write_log, NULL, NULL);
     ready();
     transfer();
+}
+
+static void on_alarm(int number)
+{
+    (void)number;
+}
+
+/* Signals interrupt the deadlock, for ever. */
+static void interrupted(void)
+{
+    const struct itimerval often = {{.tv_usec = 20000}, {.tv_usec = 20000}};
+    signal(SIGALRM, on_alarm);
+    must(setitimer(ITIMER_REAL, &often, NULL) == 0, "setitimer");
+    abba();
+    status++;
 }
 
 /* They wait for each other, but not for ever. */
@@ -582,6 +599,100 @@ static _Noreturn void hold(int to)
     stay();
 }
 
+static pid_t other_begins(void)
+{
+    const pid_t child = fork();
+    must(child >= 0, "fork");
+    if (child == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        prctl(PR_SET_NAME, "other");
+    } else {
+        printf("child %d\n", (int)child);
+    }
+    return child;
+}
+
+static void come(int end)
+{
+    char byte = 0;
+    must(write(end, &byte, 1) == 1 && read(end, &byte, 1) == 1, "come");
+}
+
+/* Two processes lock two files in opposite order. */
+static void two_files(void)
+{
+    char path[2][16] = {"/tmp/hangXXXXXX", "/tmp/hangXXXXXX"};
+    int own[2], end[2];
+    for (int i = 0; i < 2; i++)
+        close(mkstemp(path[i]));
+    must(socketpair(AF_UNIX, SOCK_STREAM, 0, end) == 0, "socketpair");
+    const int me = other_begins() == 0;
+    for (int i = 0; i < 2; i++)
+        own[i] = open(path[i], O_RDWR);
+    must(flock(own[me], LOCK_EX) == 0, "flock");
+    come(end[me]);
+    unlink(path[me]);
+    if (!me)
+        ready();
+    status += flock(own[!me], LOCK_EX);
+}
+
+/* … two semaphores. */
+static void two_semaphores(void)
+{
+    int end[2];
+    const int set = semget(IPC_PRIVATE, 2, 0600 | IPC_CREAT);
+    must(set >= 0 && semctl(set, 0, SETVAL, 1) == 0 && semctl(set, 1, SETVAL, 1) == 0, "semget");
+    must(socketpair(AF_UNIX, SOCK_STREAM, 0, end) == 0, "socketpair");
+    const unsigned short me = other_begins() == 0;
+    struct sembuf take = {me, -1, 0}, then = {!me, -1, 0};
+    must(semop(set, &take, 1) == 0, "semop");
+    come(end[me]);
+    if (!me) {
+        printf("set %d\n", set);
+        ready();
+    }
+    status += semop(set, &then, 1);
+}
+
+/* … two mutexes. */
+static void two_mutexes(void)
+{
+    int end[2];
+    pthread_mutexattr_t attr;
+    pthread_mutex_t *lock =
+        mmap(NULL, 2 * sizeof *lock, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    pthread_mutexattr_init(&attr);
+    pthread_mutexattr_setpshared(&attr, PTHREAD_PROCESS_SHARED);
+    must(lock != MAP_FAILED && pthread_mutex_init(&lock[0], &attr) == 0 &&
+             pthread_mutex_init(&lock[1], &attr) == 0 &&
+             socketpair(AF_UNIX, SOCK_STREAM, 0, end) == 0,
+         "mutex");
+    const int me = other_begins() == 0;
+    pthread_mutex_lock(&lock[me]);
+    come(end[me]);
+    if (!me)
+        ready();
+    status += pthread_mutex_lock(&lock[!me]);
+}
+
+/* It waits for the end of a child that writes more than fits into the pipe. */
+static void full_pipe(void)
+{
+    static const char much[1 << 20];
+    int end[2];
+    must(pipe(end) == 0, "pipe");
+    const pid_t child = other_begins();
+    if (child == 0) {
+        close(end[0]);
+        status += write(end[1], much, sizeof much) == sizeof much;
+        _exit(1);
+    }
+    close(end[1]);
+    ready();
+    status += waitpid(child, NULL, 0) == child;
+}
+
 /* A lock of fcntl, on a part of a file. */
 static void record_lock(void)
 {
@@ -803,6 +914,7 @@ static const struct {
     void (*run)(void);
 } cases[] = {
     {"abba", abba},
+    {"interrupted", interrupted},
     {"patient", patient},
     {"self", self},
     {"robust", robust},
@@ -832,6 +944,10 @@ static const struct {
     {"sleeps", sleeps},
     {"own_file_lock", own_file_lock},
     {"record_lock", record_lock},
+    {"two_files", two_files},
+    {"two_semaphores", two_semaphores},
+    {"two_mutexes", two_mutexes},
+    {"full_pipe", full_pipe},
     {"shared_mutex", shared_mutex},
     {"shared_robust", shared_robust},
     {"accept_one", accept_one},
@@ -858,6 +974,8 @@ static void print_calls(void)
         {"read", SYS_read},
         {"recvfrom", SYS_recvfrom},
         {"wait4", SYS_wait4},
+        {"write", SYS_write},
+        {"semtimedop", SYS_semtimedop},
         {"flock", SYS_flock},
         {"fcntl", SYS_fcntl},
         {"accept", SYS_accept},
