@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -143,14 +144,42 @@ static void tell_pipe(struct now_threads *t, const struct descriptor *d, const c
     now_end_want(t, d->thing, (uint32_t)t->p->pid, d->link, other);
 }
 
+/* "SIGINT, SIGTERM": bit 0 is signal 1. */
+struct signals {
+    char text[NOW_TEXT_MAX / 2];
+};
+
+static struct signals signals_of(uint64_t mask)
+{
+    struct signals s = {""};
+    for (int number = 1; number <= 64; number++) {
+        const char *name = mask >> (number - 1) & 1 ? sigabbrev_np(number) : NULL;
+        const size_t at = strlen(s.text);
+        if (name)
+            snprintf(s.text + at, sizeof s.text - at, "%sSIG%s", at ? ", " : "", name);
+    }
+    return s;
+}
+
+static void tell_signals(struct now_threads *t, const struct descriptor *d)
+{
+    struct info info;
+    const char *mask = read_info(t, d->number, &info) ? value_in(&info, "sigmask") : NULL;
+    if (mask)
+        now_name(t->n, d->thing, "descriptor %" PRIu32 " (signals: %s)", d->number,
+                 signals_of(strtoull(mask, NULL, 16)).text);
+}
+
+static void tell_epoll(struct now_threads *t, const struct descriptor *d);
+
 static const struct {
     const char *link, *noun;
     void (*tell)(struct now_threads *, const struct descriptor *);
 } anonymous[] = {
-    {"anon_inode:[eventpoll]", "epoll", NULL},
+    {"anon_inode:[eventpoll]", "epoll", tell_epoll},
     {"anon_inode:[timerfd]", "timer", tell_timer},
     {"anon_inode:[eventfd]", "eventfd", tell_event},
-    {"anon_inode:[signalfd]", "signals", NULL},
+    {"anon_inode:[signalfd]", "signals", tell_signals},
     {"anon_inode:inotify", "changes of files, inotify", NULL},
     {"anon_inode:[io_uring]", "io_uring", NULL},
     {"anon_inode:[pidfd]", "process", tell_pidfd},
@@ -210,7 +239,7 @@ struct watched {
 
 struct watch {
     struct now_threads *t;
-    const struct now_thread *thread;
+    uint32_t thing; /* that waits: a thread, or an epoll descriptor */
     struct watched *watched;
     uint32_t count, room;
     uint32_t left_out;
@@ -228,13 +257,13 @@ static void end_watch(struct watch *w)
 {
     weft_sort(w->watched, w->count, sizeof *w->watched, weft_order_u32);
     for (uint32_t i = 0; i < w->count && i < NOW_WATCHED_MAX; i++)
-        now_link(w->t->n, w->thread->thing, now_descriptor(w->t, w->watched[i].number), true,
+        now_link(w->t->n, w->thing, now_descriptor(w->t, w->watched[i].number), true,
                  !w->watched[i].out ? "waits to read"
                  : w->watched[i].in ? "waits to read or write"
                                     : "waits to write");
     if (w->count > NOW_WATCHED_MAX || w->left_out)
         now_remark(w->t->n, "%s waits for %" PRIu32 " more descriptors, which are not shown",
-                   w->t->n->thing[w->thread->thing].name,
+                   w->t->n->thing[w->thing].name,
                    (w->count > NOW_WATCHED_MAX ? w->count - NOW_WATCHED_MAX : 0) + w->left_out);
     free(w->watched);
 }
@@ -255,6 +284,14 @@ static void watch_epoll(struct watch *w, uint32_t number)
     }
     if (f)
         fclose(f);
+}
+
+/* One that is within another, or is polled. It has its name already: none comes twice. */
+static void tell_epoll(struct now_threads *t, const struct descriptor *d)
+{
+    struct watch w = {.t = t, .thing = d->thing};
+    watch_epoll(&w, d->number);
+    end_watch(&w);
 }
 
 static void watch_poll(struct watch *w, uint64_t at, uint64_t count)
@@ -325,7 +362,7 @@ static const char *name_of(const struct now_thread *thread)
 static void tell_several(struct now_threads *t, const struct now_thread *thread)
 {
     const uint64_t *arg = thread->at.arg;
-    struct watch w = {.t = t, .thread = thread};
+    struct watch w = {.t = t, .thing = thread->thing};
     if (thread->call->kind == NOW_CALL_EPOLL)
         watch_epoll(&w, (uint32_t)arg[0]);
     else if (thread->call->kind == NOW_CALL_POLL)
@@ -437,6 +474,16 @@ static void tell_path(struct now_threads *t, const struct now_thread *thread)
         now_state(t->n, thread->thing, "waits in %s for '%s'", name_of(thread), path);
 }
 
+static void tell_signal(struct now_threads *t, const struct now_thread *thread)
+{
+    uint64_t mask = 0;
+    if (strcmp(thread->call->name, "sigtimedwait") == 0)
+        now_read(t->p, thread->at.arg[0], &mask, sizeof mask);
+    const struct signals which = signals_of(mask);
+    now_state(t->n, thread->thing, "waits in %s for %s", thread->call->name,
+              *which.text ? which.text : "a signal");
+}
+
 void now_waits_tell(struct now_threads *t, const struct now_thread *thread)
 {
     const struct now_call *call = thread->call;
@@ -459,7 +506,7 @@ void now_waits_tell(struct now_threads *t, const struct now_thread *thread)
         tell_sleep(t, thread);
         break;
     case NOW_CALL_SIGNAL:
-        now_state(t->n, thread->thing, "waits in %s for a signal", call->name);
+        tell_signal(t, thread);
         break;
     case NOW_CALL_QUEUE:
         now_state(t->n, thread->thing, "waits in %s for message queue %" PRIu64 " (ipcs -q)",

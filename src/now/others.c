@@ -15,7 +15,6 @@
 #include "base/array.h"
 #include "base/order.h"
 #include "now/threads.h"
-#include "read/alive.h"
 #include "sample/proc.h"
 #include "sample/standing.h"
 
@@ -35,10 +34,19 @@ static char state_of(uint32_t pid, uint32_t *parent)
     return sample_state(line, parent);
 }
 
-uint64_t now_began_ns(uint32_t number)
+/* Field 22 of its file among the threads: the one of the process sums up all threads each time. */
+uint64_t now_began_ns(uint32_t process, uint32_t thread)
 {
+    char line[512];
+    uint64_t began = 0;
     const long ticks = sysconf(_SC_CLK_TCK);
-    return ticks > 0 ? weft_process_start(number) * (UINT64_C(1000000000) / (uint64_t)ticks) : 0;
+    sample_line(line, sizeof line, "/proc/%" PRIu32 "/task/%" PRIu32 "/stat", process, thread);
+    const char *field = strrchr(line, ')');
+    for (unsigned i = 2; field && i < 22; i++)
+        field = strchr(field + 1, ' ');
+    if (field && ticks > 0)
+        began = strtoull(field, NULL, 10) * (UINT64_C(1000000000) / (uint64_t)ticks);
+    return began;
 }
 
 /* The process that is looked at has a descriptor with this link. */
@@ -171,7 +179,7 @@ uint32_t now_other(struct now_threads *t, pid_t pid)
         now_name(t->n, thing, "process %d '%s'", (int)pid, name);
     else
         now_name(t->n, thing, "process %d", (int)pid);
-    t->n->thing[thing].start_ns = now_began_ns((uint32_t)pid);
+    t->n->thing[thing].start_ns = now_began_ns((uint32_t)pid, (uint32_t)pid);
     now_state(t->n, thing, "%s",
               !state         ? "has ended, or cannot be seen"
               : state == 'T' ? "is stopped by a signal"

@@ -53,7 +53,7 @@ bool python_is_library(const char *module)
 {
     static const char *const names[] = {
         "asyncio",    "threading", "queue",     "concurrent.futures",
-        "subprocess", "selectors", "contextlib"};
+        "subprocess", "selectors", "contextlib", "multiprocessing"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         const size_t n = strlen(names[i]);
         if (strncmp(module, names[i], n) == 0 && (module[n] == 0 || module[n] == '.'))

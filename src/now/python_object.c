@@ -79,6 +79,7 @@ static void tell_state(struct python *py, uint32_t thing, uint64_t object)
 enum what {
     SELF,    /* the object whose method it is */
     THREAD,  /* … which is a thread */
+    THREADS, /* all that the program waits for when it ends */
     FUTURE,  /* … which is a future */
     SLEEP,   /* a time, and its timer */
     SET,     /* the variable fs has futures */
@@ -122,6 +123,7 @@ static const struct rule rules[] = {
     {"threading", "acquire", "locks", SELF, false},
     {"threading", "join", "joins", THREAD, true},
     {"threading", "_wait_for_tstate_lock", "joins", THREAD, true},
+    {"threading", "_shutdown", "joins", THREADS, true},
     {"queue", "get", "gets from", SELF, true},
     {"queue", "put", "puts into", SELF, true},
     {"queue", "join", "waits for all items of", SELF, true},
@@ -131,6 +133,11 @@ static const struct rule rules[] = {
     {"subprocess", "_try_wait", "waits for the end of", PROCESS, true},
     {"subprocess", "_communicate", "reads output of", PROCESS, true},
     {"multiprocessing.popen_fork", "poll", "waits for the end of", PROCESS, true},
+    {"multiprocessing.synchronize", "__enter__", "locks", SELF, true},
+    {"multiprocessing.synchronize", "wait", "waits for", SELF, true},
+    {"multiprocessing.queues", "get", "gets from", SELF, true},
+    {"multiprocessing.queues", "put", "puts into", SELF, true},
+    {"multiprocessing.queues", "join", "waits for all items of", SELF, true},
 };
 
 static const struct rule *rule_of(const char *module, const struct python_frame *f)
@@ -244,6 +251,17 @@ static void link_future(struct python *py, uint32_t thing, uint64_t future, cons
     now_link(py->now, thing, to, false, how);
 }
 
+/* Those that the main thread joins before the program ends. */
+static void link_threads(struct python *py, uint32_t thing, const char *how)
+{
+    for (uint32_t i = 0; i < py->threads; i++) {
+        const struct python_thread *t = &py->thread[i];
+        if (t->thing != thing && t->object &&
+            !python_true(py, python_attribute(py, t->object, "_daemonic")))
+            now_link(py->now, thing, t->thing, false, how);
+    }
+}
+
 static uint64_t apply(struct python *py, uint32_t thing, const struct rule *r,
                       const struct python_frame *f)
 {
@@ -260,6 +278,9 @@ static uint64_t apply(struct python *py, uint32_t thing, const struct rule *r,
         if (python_int(py, python_attribute(py, self, "_ident"), &ident))
             now_link(py->now, thing, python_thread_thing(py, (uint64_t)ident), false, r->how);
         return self;
+    case THREADS:
+        link_threads(py, thing, r->how);
+        return f->at;
     case FUTURE:
         link_future(py, thing, self, r->how);
         return self;

@@ -73,7 +73,7 @@ static void add_thread(struct now_threads *t, uint32_t number)
     }
     now_name(t->n, thread.thing, "thread %" PRIu32 " '%s'", number, name.text);
     if (thread.thing != NOW_NONE)
-        t->n->thing[thread.thing].start_ns = now_began_ns(number);
+        t->n->thing[thread.thing].start_ns = now_began_ns((uint32_t)t->p->pid, number);
     if (weft_reserve(&t->thread, t->threads, &t->room, sizeof thread))
         t->thread[t->threads++] = thread;
     else

@@ -135,8 +135,8 @@ void now_sockets_free(struct now_sockets *s);
 /* The thing for another process, with its name. */
 uint32_t now_other(struct now_threads *t, pid_t pid);
 
-/* When a process or thread of this system began, by CLOCK_BOOTTIME; 0: not known. */
-uint64_t now_began_ns(uint32_t number);
+/* When a thread of a process began, by CLOCK_BOOTTIME; 0: not known. */
+uint64_t now_began_ns(uint32_t process, uint32_t thread);
 
 /* Adds links to the children of a process; number: only to that one, as the process numbers it; 0: to all, of which any one ends
  * the wait. */

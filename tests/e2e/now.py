@@ -250,6 +250,16 @@ CASES = {
         descriptor 7 (TCP socket 127.0.0.1:PORT, connected to 127.0.0.1:CLIENT) -> has its other end in -> CHILD 'client'
         """,
     ),
+    "inner_epoll": (
+        "epoll_wait",
+        """
+        MAIN waits in epoll_wait for one descriptor: epoll_wait < serve
+        descriptor 4 (epoll)
+        descriptor 5 (signals: SIGINT, SIGUSR1)
+        MAIN ~> waits to read ~> descriptor 4 (epoll)
+        descriptor 4 (epoll) ~> waits to read ~> descriptor 5 (signals: SIGINT, SIGUSR1)
+        """,
+    ),
     "unix_peer": (
         "recvfrom",
         """
@@ -432,7 +442,7 @@ CASES = {
     "await_signal": (
         "rt_sigtimedwait",
         """
-        MAIN waits in sigtimedwait for a signal: sigtimedwait < await_signal
+        MAIN waits in sigtimedwait for SIGUSR1: sigtimedwait < await_signal
         """,
     ),
     "sleeps": (

@@ -23,6 +23,7 @@
 #include <sys/prctl.h>
 #include <sys/select.h>
 #include <sys/sem.h>
+#include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
@@ -506,6 +507,19 @@ static void epoll(void)
     serve(e);
 }
 
+static void inner_epoll(void)
+{
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGINT);
+    sigaddset(&set, SIGUSR1);
+    const int outer = epoll_create1(0), inner = epoll_create1(0);
+    add(inner, signalfd(-1, &set, 0), EPOLLIN);
+    add(outer, inner, EPOLLIN);
+    ready();
+    serve(outer);
+}
+
 static void unix_peer(void)
 {
     int end[2];
@@ -936,6 +950,7 @@ static const struct {
     {"own_pipe", own_pipe},
     {"await_child", await_child},
     {"epoll", epoll},
+    {"inner_epoll", inner_epoll},
     {"unix_peer", unix_peer},
     {"poll_two", poll_two},
     {"poll_one", poll_one},
