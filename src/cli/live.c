@@ -312,8 +312,8 @@ static int say_none(const struct search *s, struct weft_error *err)
                        pid, s->found.other);
     else if (s->found.forbidden && geteuid() != 0)
         weft_error_set(err, WEFT_E_IO, WEFT_NO_OFFSET,
-                       "the files of process %d cannot be read; be the same user or root, or give "
-                       "the name of its trace",
+                       "the files of process %d cannot be read: it is another user's, or has more "
+                       "rights than you; be root, or give the name of its trace",
                        pid);
     else if (!may_look(s->pid))
         weft_error_set(err, WEFT_E_IO, WEFT_NO_OFFSET,

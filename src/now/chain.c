@@ -65,8 +65,7 @@ static const struct sembuf *held_up(int set, const struct sembuf *operation, uns
 {
     for (unsigned i = 0; i < count; i++) {
         *value = semctl(set, operation[i].sem_num, GETVAL);
-        if (*value >= 0 &&
-            (operation[i].sem_op ? *value + operation[i].sem_op < 0 : *value != 0))
+        if (*value >= 0 && (operation[i].sem_op ? *value + operation[i].sem_op < 0 : *value != 0))
             return &operation[i];
     }
     return NULL;
@@ -86,8 +85,8 @@ static void tell_semaphore(struct now_threads *t, uint32_t from, uint32_t proces
     const struct sembuf *o =
         read && shares_numbers(process) ? held_up(set, operation, count, &value) : NULL;
     const uint64_t number = o ? o->sem_num : UINT16_MAX;
-    const uint32_t thing = now_thing(
-        t->n, NOW_LOCK, UINT64_C(1) << 63 | (uint64_t)(uint32_t)set << 16 | number);
+    const uint32_t thing =
+        now_thing(t->n, NOW_LOCK, UINT64_C(1) << 63 | (uint64_t)(uint32_t)set << 16 | number);
     now_link(t->n, from, thing, false, "waits for");
     if (!o) {
         now_name(t->n, thing, "semaphores of set %d (ipcs -s)", set);

@@ -39,7 +39,8 @@ enum kind {
     FUTURE,
     ATOMIC,
     OTHER_MUTEX, /* a word that nobody's number is in */
-    LOW,         /* a lock of the C library itself */
+    OTHER_RWLOCK,
+    LOW, /* a lock of the C library itself */
 };
 
 struct futex {
@@ -48,8 +49,9 @@ struct futex {
     uint64_t at;    /* where the object begins */
     uint64_t mutex; /* CONDITION: the mutex that goes with it; 0: not known */
     bool shared;    /* processes may share it */
-    uint64_t owner; /* the thread that has it, as the process numbers it; 0: nobody, or not known … */
-    uint64_t owner_at; /* … and where its number is read; 0: nowhere */
+    uint64_t
+        owner; /* the thread that has it, as the process numbers it; 0: nobody, or not known … */
+    uint64_t owner_at;    /* … and where its number is read; 0: nowhere */
     const char *function; /* that waits; NULL: not known */
     uint32_t caller;      /* … and which of the thread's callers it is */
 };
@@ -92,6 +94,9 @@ static const struct {
     {"std::__detail::__platform_wait", ATOMIC, "std::atomic wait"},
     {"std::sys::sync::mutex::futex::Mutex::lock", OTHER_MUTEX, "Mutex::lock"}, /* Rust */
     {"lock_contended", OTHER_MUTEX, "Mutex::lock"},
+    {"read_contended", OTHER_RWLOCK, "RwLock::read"},
+    {"write_contended", OTHER_RWLOCK, "RwLock::write"},
+    {"wait_optional_timeout", CONDITION_OF_RUST, "Condvar::wait"},
     {"std::sys::sync::condvar::futex::Condvar::wait", CONDITION_OF_RUST, "Condvar::wait"},
     {"lll_lock_wait", LOW, NULL},
 };
@@ -135,7 +140,8 @@ static void judge(struct futex *f, const char *plain, const char *kept, uint32_t
 static bool may_be_known(const struct now_threads *t, uint64_t pc, const char *plain)
 {
     return strncmp(plain, "std::", 5) == 0 || strncmp(plain, "g_", 2) == 0 ||
-           strncmp(plain, "lock_", 5) == 0 || now_in_libc(t, pc) ||
+           strncmp(plain, "lock_", 5) == 0 || strstr(plain, "_contended") ||
+           strcmp(plain, "wait_optional_timeout") == 0 || now_in_libc(t, pc) ||
            (!t->has_libc && strcmp(plain, "call_once") != 0);
 }
 
@@ -279,13 +285,19 @@ static void find_refused(struct now_threads *t, const struct now_thread *thread,
         f->word = f->at = found;
 }
 
-/* The C library itself waits, not a program that calls syscall(). */
-static bool is_low(const struct now_threads *t, const struct now_thread *thread)
+/* By a program, or a library as Rust's, that calls syscall(). */
+static bool is_by_syscall(const struct now_threads *t, const struct now_thread *thread)
 {
     const char *plain;
     uint32_t caller;
-    return thread->pcs && now_in_libc(t, thread->at.pc) &&
-           (!now_thread_function(t, thread, 0, &plain, &caller) || strcmp(plain, "syscall") != 0);
+    return thread->pcs && now_thread_function(t, thread, 0, &plain, &caller) &&
+           strcmp(plain, "syscall") == 0;
+}
+
+/* The C library itself waits. */
+static bool is_low(const struct now_threads *t, const struct now_thread *thread)
+{
+    return thread->pcs && now_in_libc(t, thread->at.pc) && !is_by_syscall(t, thread);
 }
 
 static void find_by_memory(struct now_threads *t, const struct now_thread *thread, struct futex *f)
@@ -309,7 +321,7 @@ static void find_by_memory(struct now_threads *t, const struct now_thread *threa
         f->kind = MUTEX; /* it has been woken, and gets its mutex back */
     else if (locked && f->kind == UNKNOWN && owner && now_thread_inner(t, owner))
         f->kind = MUTEX;
-    else if (f->kind == UNKNOWN && op == FUTEX_WAIT_BITSET) {
+    else if (f->kind == UNKNOWN && op == FUTEX_WAIT_BITSET && !is_by_syscall(t, thread)) {
         find_condition(t, thread, f);
         f->kind = f->mutex ? CONDITION : UNKNOWN;
         f->at = f->mutex ? f->at : f->word;
@@ -404,6 +416,7 @@ static const char *const nouns[] = {
     [FUTURE] = "std::future",
     [ATOMIC] = "std::atomic",
     [OTHER_MUTEX] = "mutex",
+    [OTHER_RWLOCK] = "read-write lock",
     [CONDITION_OF_RUST] = "condition variable",
     [LOW] = "lock of the C library",
 };
@@ -466,6 +479,9 @@ static void name_lock(struct now_threads *t, uint32_t lock, const struct futex *
     }
     if (f->kind == REFUSED)
         now_name(t->n, lock, "%s", nouns[f->kind]);
+    else if (f->kind == ATOMIC &&
+             strstr(where(t, f->at).text, "__waiter_pool_base")) /* many share it */
+        now_name(t->n, lock, "a std::atomic, or a std::barrier");
     else if (f->kind != UNKNOWN || !t->n->thing[lock].name) /* a thread whose stack is not read */
         now_name(t->n, lock, "%s %s", nouns[f->kind], where(t, f->at).text);
 }
@@ -579,7 +595,9 @@ static void tell_lock(struct now_threads *t, uint32_t lock, const struct futex *
         break;
     case G_MUTEX:
     case OTHER_MUTEX:
-        now_state(t->n, lock, "a mutex of this kind does not record who holds it");
+    case OTHER_RWLOCK:
+        now_state(t->n, lock, "a %s of this kind does not record who holds it",
+                  f->kind == OTHER_RWLOCK ? "lock" : "mutex");
         break;
     case CONDITION:
     case G_CONDITION:
@@ -612,7 +630,8 @@ static void tell_wait(struct now_threads *t, const struct now_thread *thread)
     const struct now_limit limit = limit_of(t, thread);
     const bool lock = f.kind == MUTEX || f.kind == ROBUST || f.kind == MUSL_MUTEX ||
                       f.kind == REFUSED || f.kind == STREAM || f.kind == RWLOCK ||
-                      f.kind == G_MUTEX || f.kind == OTHER_MUTEX || f.kind == LOW;
+                      f.kind == G_MUTEX || f.kind == OTHER_MUTEX || f.kind == OTHER_RWLOCK ||
+                      f.kind == LOW;
     const struct now_thread *joined = f.kind == JOIN ? now_thread_inner(t, f.owner) : NULL;
     const char *function = f.function ? f.function : "futex";
     if (f.mutex)
@@ -685,8 +704,7 @@ static bool is_so_now(struct now_threads *t, struct circle *c)
     for (uint32_t i = 0; i < c->count; i++)
         if (!sample_standing_at(process, c->thread[i]->number, &at) ||
             sample_standing_place(&at) != sample_standing_place(&c->thread[i]->at) ||
-            !c->futex[i].owner_at ||
-            !now_read(t->p, c->futex[i].owner_at, &owner, sizeof owner) ||
+            !c->futex[i].owner_at || !now_read(t->p, c->futex[i].owner_at, &owner, sizeof owner) ||
             (owner & FUTEX_TID_MASK) != c->futex[i].owner)
             return false;
     for (uint32_t i = 0; i < c->count; i++)

@@ -59,7 +59,8 @@ struct now_thing {
     bool brief;        /* it goes on by itself: its links make no cycle (now_brief) */
     bool stood;        /* of a thread: it waited all the time while it was looked at … */
     uint64_t switches; /* … and had left a core so often then … */
-    uint64_t place;    /* … and this is equal as long as it is in the same call (sample_standing_place) */
+    uint64_t
+        place; /* … and this is equal as long as it is in the same call (sample_standing_place) */
 };
 
 struct now_link {

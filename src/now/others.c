@@ -130,8 +130,8 @@ static void tell_helper(struct now_threads *t, uint32_t thing, uint32_t pid,
         if (!shared.own)
             continue;
         now_state(t->n, thing,
-                  "its first thread waits in %s; thread %" PRIu32 " waits in %s, descriptor %" PRIu32
-                  "%s",
+                  "its first thread waits in %s; thread %" PRIu32
+                  " waits in %s, descriptor %" PRIu32 "%s",
                   first, thread, call->name, (uint32_t)at.arg[0], shared.text);
         break;
     }

@@ -68,6 +68,14 @@ static int open_file(const struct now_process *p, const char *name, int *error)
 
 static int say_empty(pid_t pid, struct weft_error *err)
 {
+    char line[512];
+    uint32_t parent;
+    sample_line(line, sizeof line, "/proc/%d/stat", (int)pid);
+    if (sample_state(line, &parent) == 'Z')
+        return weft_error_set(err, WEFT_E_IO, WEFT_NO_OFFSET,
+                              "process %d has ended; its parent, process %" PRIu32
+                              ", has not taken note",
+                              (int)pid, parent);
     return weft_error_set(
         err, WEFT_E_IO, WEFT_NO_OFFSET,
         "process %d has no memory: it is a thread of the kernel, or has just ended", (int)pid);
@@ -112,7 +120,7 @@ static bool read_mappings(struct now_process *p)
     return maps && ok;
 }
 
-int now_process_open(struct now_process *p, pid_t pid, struct weft_error *err)
+static int open_process(struct now_process *p, pid_t pid, struct weft_error *err)
 {
     int error = 0, rc = 0;
     *p = (struct now_process){.pid = pid, .thread = living_thread(pid)};
@@ -121,13 +129,21 @@ int now_process_open(struct now_process *p, pid_t pid, struct weft_error *err)
         rc = say_why(pid, error, err);
     else if (sample_distant_open(&p->memory, mem, maps) < 0 || !read_mappings(p))
         rc = weft_no_memory(err);
-    else if (!p->mappings)
-        rc = say_empty(pid, err);
     if (mem >= 0)
         close(mem);
     if (maps >= 0)
         close(maps);
     return rc;
+}
+
+int now_process_open(struct now_process *p, pid_t pid, struct weft_error *err)
+{
+    int rc = open_process(p, pid, err);
+    if (rc == 0 && !p->mappings) { /* it may just have executed another program */
+        now_process_close(p);
+        rc = open_process(p, pid, err);
+    }
+    return rc == 0 && !p->mappings ? say_empty(pid, err) : rc;
 }
 
 void now_process_close(struct now_process *p)

@@ -66,6 +66,8 @@ struct python {
     uint32_t holds, holds_room;
     struct python_hold running[PYTHON_LOOPS]; /* loops, and the task that each of them runs */
     uint32_t runnings;
+    struct python_hold runner[PYTHON_LOOPS]; /* of trio, and their threads */
+    uint32_t runners;
 };
 
 bool python_open(struct python *py, struct now *n, struct python_source source);
@@ -199,6 +201,15 @@ void python_tell_frames(struct python *py, uint32_t thing);
 
 /* Finds the tasks of an interpreter, and says where they are and what they wait for. */
 void python_tell_tasks(struct python *py, uint64_t modules);
+
+/* Fills `chain` with what a coroutine is in. Returns the future that it leads to, or 0. *state: of the innermost frame. */
+uint64_t python_chain(struct python *py, uint64_t coroutine, int *state);
+
+/* ---- python_trio.c ---- */
+
+/* Notes the runner, if the frames in `chain` are those of a thread that has one; and tells the tasks of all. */
+void python_note_runner(struct python *py, uint32_t thing);
+void python_tell_trio(struct python *py);
 
 /* ---- python.c ---- */
 

@@ -35,7 +35,8 @@ static void label(struct python *py, uint64_t object, char to[TEXT])
                     module, sizeof module);
     const size_t package = strcspn(module, ".");
     const bool own = strncmp(module, "asyncio.", 8) == 0 || strcmp(module, "threading") == 0 ||
-                     strcmp(module, "queue") == 0;
+                     strcmp(module, "queue") == 0 || strcmp(module, "trio") == 0 ||
+                     strncmp(module, "multiprocessing.", 16) == 0;
     if (own && !strchr(type.name, '.'))
         snprintf(to, TEXT, "%.*s.%s", (int)package, module, type.name);
     else if (strcmp(module, "concurrent.futures._base") == 0)
@@ -52,8 +53,9 @@ void python_module(struct python *py, const struct python_frame *f, char to[PYTH
 bool python_is_library(const char *module)
 {
     static const char *const names[] = {
-        "asyncio",    "threading", "queue",     "concurrent.futures",
-        "subprocess", "selectors", "contextlib", "multiprocessing"};
+        "asyncio",    "threading", "queue",      "concurrent.futures",
+        "subprocess", "selectors", "contextlib", "multiprocessing",
+        "trio",       "anyio"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         const size_t n = strlen(names[i]);
         if (strncmp(module, names[i], n) == 0 && (module[n] == 0 || module[n] == '.'))
@@ -222,9 +224,10 @@ static void name_task(struct python *py, uint32_t thing, uint64_t task)
 {
     char name[TEXT];
     int64_t number;
-    const uint64_t object = python_is(py, task, "_asyncio.Task")
-                                ? python_word(py, task + py->at.task_name)
-                                : python_attribute(py, task, "_name");
+    uint64_t object = python_is(py, task, "_asyncio.Task")
+                          ? python_word(py, task + py->at.task_name)
+                          : python_attribute(py, task, "_name");
+    object = object ? object : python_attribute(py, task, "name"); /* of trio */
     if (python_text(py, object, name, sizeof name))
         now_name(py->now, thing, "task %s", name);
     else if (python_int(py, object, &number)) /* not asked for yet: "Task-" and this number */

@@ -66,7 +66,7 @@ static void tell_state(struct python *py, uint32_t thing, uint64_t object)
         const bool set = python_true(py, python_attribute(py, object, "_value")) ||
                          python_true(py, python_attribute(py, object, "_flag"));
         now_state(py->now, thing, set ? "set" : "not set");
-    } else if (python_is(py, object, "Lock"))
+    } else if (python_is(py, object, "Lock") && python_attribute(py, object, "_locked"))
         now_state(py->now, thing,
                   python_true(py, python_attribute(py, object, "_locked")) ? "locked"
                                                                            : "not locked");
@@ -85,6 +85,8 @@ enum what {
     SET,     /* the variable fs has futures */
     INNER,   /* the variable fut is a future */
     GROUP,   /* self has tasks */
+    NURSERY, /* … of trio */
+    NUMBER,  /* the variable fd is a descriptor; attr_name says what for */
     SOCKET,  /* the variable sock is a socket */
     STREAM,  /* self has a transport, which has a socket */
     PROCESS, /* self is or has a process */
@@ -135,6 +137,14 @@ static const struct rule rules[] = {
     {"multiprocessing.popen_fork", "poll", "waits for the end of", PROCESS, true},
     {"multiprocessing.synchronize", "__enter__", "locks", SELF, true},
     {"multiprocessing.synchronize", "wait", "waits for", SELF, true},
+    {"trio._sync", "wait", "waits for", SELF, true},
+    {"trio._sync", "acquire", "locks", SELF, true},
+    {"trio._sync", "acquire_on_behalf_of", "locks", SELF, true},
+    {"trio._channel", "send", "puts into", SELF, true},
+    {"trio._channel", "receive", "gets from", SELF, true},
+    {"trio._timeouts", "sleep", "waits for", SLEEP, true},
+    {"trio._core._run", "_nested_child_finished", "awaits", NURSERY, true},
+    {"trio._core._io_epoll", "_epoll_wait", "reads", NUMBER, true},
     {"multiprocessing.queues", "get", "gets from", SELF, true},
     {"multiprocessing.queues", "put", "puts into", SELF, true},
     {"multiprocessing.queues", "join", "waits for all items of", SELF, true},
@@ -199,6 +209,16 @@ static void link_futures(struct python *py, uint32_t thing, uint64_t set, bool a
             now_link(py->now, thing, python_future_thing(py, future), any, how);
 }
 
+static void link_children(struct python *py, uint32_t thing, uint64_t nursery, const char *how)
+{
+    struct python_walk w;
+    uint64_t task, none;
+    python_walk(py, python_attribute(py, nursery, "_children"), &w);
+    while (python_next(py, &w, &task, &none))
+        if (python_is_task(py, task))
+            now_link(py->now, thing, python_future_thing(py, task), false, how);
+}
+
 /* The clock of event loops is CLOCK_MONOTONIC, in seconds. */
 static void link_timer(struct python *py, uint32_t thing, const struct python_frame *f,
                        const char *how)
@@ -206,7 +226,9 @@ static void link_timer(struct python *py, uint32_t thing, const struct python_fr
     enum { YEAR = 366 * 86400 };
     double delay, when;
     const uint64_t timer = python_local(py, f, "h");
-    if (python_float(py, python_local(py, f, "delay"), &delay) && delay >= 0 && delay < YEAR)
+    if ((python_float(py, python_local(py, f, "delay"), &delay) ||
+         python_float(py, python_local(py, f, "seconds"), &delay)) &&
+        delay >= 0 && delay < YEAR)
         now_state(py->now, thing, "sleeps for %s", weft_duration((int64_t)(delay * 1e9)).text);
     if (!timer || !python_float(py, python_attribute(py, timer, "_when"), &when))
         return;
@@ -232,6 +254,9 @@ static void link_lock(struct python *py, uint32_t thing, uint64_t object, const 
     int64_t ident;
     if (python_is(py, object, "_thread.RLock"))
         owner = python_word(py, object + PYTHON_RLOCK_OWNER);
+    else if (python_is_task(py, python_attribute(py, object, "_owner"))) /* of trio */
+        now_link(py->now, to, python_future_thing(py, python_attribute(py, object, "_owner")),
+                 false, "is held by");
     else if (python_int(py, python_attribute(py, object, "_owner"), &ident))
         owner = (uint64_t)ident;
     if (owner)
@@ -302,6 +327,15 @@ static uint64_t apply(struct python *py, uint32_t thing, const struct rule *r,
     case GROUP:
         link_futures(py, thing, python_attribute(py, self, "_tasks"), false, r->how);
         return self;
+    case NURSERY:
+        link_children(py, thing, self, r->how);
+        return self;
+    case NUMBER:
+        python_text(py, python_local(py, f, "attr_name"), text, sizeof text);
+        if (python_int(py, python_local(py, f, "fd"), &ident) && ident >= 0)
+            link_descriptor(py, thing, (uint64_t)ident,
+                            strcmp(text, "write_task") == 0 ? "writes to" : r->how);
+        return f->at;
     case SOCKET:
         link_socket(py, thing, python_local(py, f, "sock"), r->how);
         return f->at;

@@ -44,8 +44,7 @@ static void reverse(struct python *py)
     }
 }
 
-/* Fills the chain, innermost first. Returns the future that it leads to, or 0. *state: of the innermost frame. */
-static uint64_t read_chain(struct python *py, uint64_t object, int *state)
+uint64_t python_chain(struct python *py, uint64_t object, int *state)
 {
     enum { STEPS_MAX = 2 * PYTHON_CHAIN_MAX };
     uint64_t future = 0;
@@ -123,7 +122,7 @@ static void tell_task(struct python *py, uint64_t task)
     if (thing == NOW_NONE || py->now->thing[thing].frames)
         return; /* it is in two lists */
     const uint64_t waiter = member(py, task, py->at.task_waiter, "_fut_waiter");
-    read_chain(py, member(py, task, py->at.task_coroutine, "_coro"), &state);
+    python_chain(py, member(py, task, py->at.task_coroutine, "_coro"), &state);
     python_tell_frames(py, thing);
     const uint64_t found = waiter ? python_wait(py, thing, 0) : 0;
     if (waiter)
@@ -256,7 +255,7 @@ static void tell_others(struct python *py, uint64_t modules)
 {
     static const char *const others[][2] = {
         {"trio", "tasks of trio"}, {"curio", "tasks of curio"}, {"gevent", "greenlets of gevent"}};
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+    for (size_t i = py->runners > 0; i < sizeof others / sizeof *others; i++)
         if (python_get(py, modules, others[i][0]))
             now_remark(py->now, "The %s are not shown, except the one that runs.", others[i][1]);
 }
@@ -268,6 +267,7 @@ void python_tell_tasks(struct python *py, uint64_t modules)
     const uint64_t names = module ? python_word(py, module + PYTHON_MODULE_DICT) : 0;
     static const char *const sets[] = {"_all_tasks", "_scheduled_tasks", "_eager_tasks"};
     tell_others(py, modules);
+    python_tell_trio(py);
     if (!names)
         return;
     tell_running(py, python_get(py, names, "_current_tasks"));

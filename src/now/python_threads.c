@@ -230,6 +230,7 @@ void python_tell_threads(struct python *py)
             continue;
         drop_interpreter(py->now, t.thing);
         python_tell_frames(py, t.thing);
+        python_note_runner(py, t.thing);
         python_note_holds(py, t.thing, python_wait(py, t.thing, futex_of(py, t.number)));
     }
 }

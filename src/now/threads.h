@@ -51,7 +51,7 @@ struct now_threads {
     uint64_t *pc; /* innermost: an instruction; others: one byte before where they go on */
     uint32_t pcs, pcs_room;
     struct now_objects objects;
-    bool has_libc; /* a C library is among them … */
+    bool has_libc;    /* a C library is among them … */
     bool musl_within; /* … or it is within the program, and is musl */
     struct now_names code, variables;
     char called[64]; /* of now_called_name */

@@ -115,6 +115,14 @@ CASES = {
         MAIN -> waits for -> futex own_word
         """,
     ),
+    "own_bitset": (
+        "futex",
+        """
+        MAIN waits in wait_own: wait_own < own_bitset
+        futex own_word
+        MAIN -> waits for -> futex own_word
+        """,
+    ),
     "orphan": (
         "futex",
         """

@@ -19,6 +19,49 @@ if unshare -m mount -t tmpfs none /usr/lib/debug 2>/dev/null; then
     cat "$tmp/out"
 fi
 
+# musl, within the program: with and without symbols
+if command -v musl-gcc >/dev/null; then
+    cat >two.c <<'END'
+#include <pthread.h>
+#include <stdio.h>
+static pthread_mutex_t one, other;
+static pthread_barrier_t both;
+static void *backward(void *nothing)
+{
+    pthread_mutex_lock(&other);
+    pthread_barrier_wait(&both);
+    pthread_mutex_lock(&one);
+    return nothing;
+}
+int main(void)
+{
+    pthread_t thread;
+    pthread_mutexattr_t attr;
+    pthread_mutexattr_init(&attr);
+    pthread_mutexattr_settype(&attr, PTHREAD_MUTEX_ERRORCHECK);
+    pthread_mutex_init(&one, &attr);
+    pthread_mutex_init(&other, &attr);
+    pthread_barrier_init(&both, NULL, 2);
+    pthread_create(&thread, NULL, backward, NULL);
+    pthread_mutex_lock(&one);
+    pthread_barrier_wait(&both);
+    return pthread_mutex_lock(&other);
+}
+END
+    musl-gcc -static -O1 -g -o two two.c
+    musl-gcc -static -O1 -s -o bare two.c
+    for program in two bare; do
+        "./$program" &
+        pid=$!
+        locked() { "$NOW/graph" "$pid" | grep -q '^cycles 1$'; }
+        wait_for locked
+        run 0 "$NOW/graph" "$pid"
+        [ "$program" = bare ] || says "$tmp/out" "^link thread [0-9]+ 'two' → locks → mutex other$"
+        kill -9 "$pid"
+        wait "$pid" || :
+    done
+fi
+
 # A lock that a thread had when its process was forked
 mkfifo "$tmp/words"
 exec {words}<>"$tmp/words"

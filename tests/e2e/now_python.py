@@ -95,6 +95,9 @@ def main():
     for path in paths:
         process = subprocess.Popen([python, path], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, start_new_session=True)
         said = process.stdout.readline()
+        if said == b"lacks a module\n":
+            process.communicate()
+            continue
         output, wrong = look(f"{tools}/graph", process, path) if said == b"ready\n" else ("", [f"it said {said}"])
         corrupt = [f"{tools}/corrupt", str(process.pid), str(CORRUPTED)]
         survived = subprocess.run(corrupt, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)

@@ -161,7 +161,7 @@ if [ "$(id -u)" -eq 0 ] && setpriv --reuid 65534 --clear-groups true 2>/dev/null
     for command in info promises 'save -o copy.weft'; do
         # shellcheck disable=SC2086 # words
         run 1 setpriv --reuid 65534 --clear-groups "$WEFT" $command "$pid"
-        says "$tmp/err" "the files of process $pid cannot be read; be the same user or root"
+        says "$tmp/err" "the files of process $pid cannot be read: it is another user's, or has more rights than you; be root"
     done
     release
 else

@@ -223,7 +223,7 @@ if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null; then
     chmod 755 "$tmp"
     cp "$WEFT" .
     run 1 setpriv --reuid 65534 --regid 65534 --clear-groups ./weft explain "$live"
-    says "$tmp/err" "^weft: $live: the files of process $live cannot be read; be the same user or root"
+    says "$tmp/err" "^weft: $live: the files of process $live cannot be read: it is another user's, or has more rights than you; be root"
 else
     echo 'not tried as another user: only root can become one'
 fi

@@ -215,6 +215,22 @@ static void own_futex(void)
     status++;
 }
 
+/* … of which the stack looks as if it was a condition variable, with a mutex. */
+static NOINLINE void wait_own(uint32_t *word, volatile uintptr_t *like)
+{
+    ready();
+    like[0] = ((uintptr_t)word & ~UINT64_C(7)) - 40;
+    like[1] = (uintptr_t)&log_lock;
+    status += syscall(SYS_futex, word, FUTEX_WAIT_BITSET_PRIVATE, 2, NULL, NULL, -1) == 0;
+}
+
+static void own_bitset(void)
+{
+    volatile uintptr_t like[2];
+    wait_own(&own_word, like);
+    status += like[0] != 0;
+}
+
 /* A child of fork has a copy of a lock that a thread has that it does not have itself. */
 static void *keep_log(void *nothing)
 {
@@ -935,6 +951,7 @@ static const struct {
     {"inherit", inherit},
     {"refused", refused},
     {"own_futex", own_futex},
+    {"own_bitset", own_bitset},
     {"forked", forked},
     {"orphan", orphan},
     {"join", join},
