@@ -253,7 +253,6 @@ static void on_ended(void *data, const struct live_promise *p, enum live_outcome
         k->conditions = 0;
     for (unsigned i = 0; i < w->conditions; i++) {
         const struct watch_condition *c = &w->condition[i];
-        struct watch_trigger t = {.promise = p->id, .time_ns = ended_ns, .took_ns = took};
         bool holds = false;
         if (c->kind == WATCH_RATE)
             holds = !c->failed || outcome == LIVE_FAILED;
@@ -263,6 +262,7 @@ static void on_ended(void *data, const struct live_promise *p, enum live_outcome
             holds = took > (uint64_t)c->bound && !(told >> i & 1);
         if (!holds || !matches(w, c, p))
             continue;
+        struct watch_trigger t = {.promise = p->id, .time_ns = ended_ns, .took_ns = took};
         if (c->kind == WATCH_RATE)
             rate_add(w, i, ended_ns);
         else
@@ -294,11 +294,12 @@ static void look_at_pending(struct watch *w, uint64_t now)
             continue;
         for (unsigned i = 0; i < w->conditions; i++) {
             const struct watch_condition *c = &w->condition[i];
+            if (!waits_for_pending(c) || age <= (uint64_t)c->bound || !matches(w, c, p) ||
+                !make_known(w, p, i))
+                continue;
             struct watch_trigger t = {.promise = p->id, .time_ns = now, .took_ns = age};
-            if (waits_for_pending(c) && age > (uint64_t)c->bound && matches(w, c, p) &&
-                make_known(w, p, i))
-                tell(w, i, &t, "%s has been pending for %s%s", called(w, p).text,
-                     p->older ? "at least " : "", weft_duration((int64_t)age).text);
+            tell(w, i, &t, "%s has been pending for %s%s", called(w, p).text,
+                 p->older ? "at least " : "", weft_duration((int64_t)age).text);
         }
     }
     const uint64_t end = (uint64_t)weft_monotonic_ns();
@@ -323,10 +324,6 @@ static void check_turn(struct watch *w, const struct live_thread *t, uint32_t in
     const uint64_t took = now > t->since_ns ? now - t->since_ns : 0;
     for (unsigned i = 0; i < w->conditions; i++) {
         const struct watch_condition *c = &w->condition[i];
-        struct watch_trigger trigger = {.promise =
-                                            t->running == WEFT_ID_LOOP || over ? 0 : t->running,
-                                        .time_ns = now,
-                                        .took_ns = took};
         if (c->kind != WATCH_LOOP || took <= (uint64_t)c->bound || index >= THREADS_MAX)
             continue;
         if (!weft_reach(&w->turn, index, &w->turn_room, sizeof *w->turn, 0))
@@ -337,6 +334,10 @@ static void check_turn(struct watch *w, const struct live_thread *t, uint32_t in
         if (turn->conditions >> i & 1)
             continue;
         turn->conditions |= UINT64_C(1) << i;
+        struct watch_trigger trigger = {.promise =
+                                            t->running == WEFT_ID_LOOP || over ? 0 : t->running,
+                                        .time_ns = now,
+                                        .took_ns = took};
         tell(w, i, &trigger, "the event loop of %s %s in one turn for %s", thread_name(t).text,
              over ? "was" : "has been", weft_duration((int64_t)took).text);
     }
@@ -369,13 +370,13 @@ static void check_counter(struct watch *w, const struct live_counter *counter, u
     for (unsigned i = 0; i < w->conditions; i++) {
         const struct watch_condition *c = &w->condition[i];
         const uint64_t bit = UINT64_C(1) << i;
-        struct watch_trigger t = {.time_ns = counter->changed_ns};
         if (c->kind != WATCH_COUNTER ||
             !weft_glob_matches(c->pattern, live_name(w->live, counter->name)))
             continue;
         if (c->below ? counter->value >= c->bound : counter->value <= c->bound) {
             w->above[index] &= ~bit;
         } else if (!(w->above[index] & bit)) {
+            struct watch_trigger t = {.time_ns = counter->changed_ns};
             w->above[index] |= bit;
             tell(w, i, &t, "the counter %.300s is %" PRId64, named(w, counter->name).text,
                  counter->value);
