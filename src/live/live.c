@@ -146,7 +146,7 @@ static void set_row(struct live *l, struct live_promise *p)
     p->row = row;
 }
 
-/* Adds a promise about which nothing else is known. NULL: there is no room. */
+/* Adds a promise about which nothing else is known; set_row is for the caller. NULL: there is no room. */
 static struct live_promise *add(struct live *l, uint64_t id, uint64_t now)
 {
     struct live_promise *p = live_pending_add(&l->pending, id);
@@ -159,7 +159,6 @@ static struct live_promise *add(struct live *l, uint64_t id, uint64_t now)
     p->creator = WEFT_ID_LOOP;
     p->thread = LIVE_NONE;
     l->rows.row[p->row].pending++;
-    set_row(l, p);
     return p;
 }
 
@@ -167,7 +166,11 @@ static struct live_promise *add(struct live *l, uint64_t id, uint64_t now)
 static struct live_promise *mention(struct live *l, uint64_t id, uint64_t now)
 {
     struct live_promise *p = id == WEFT_ID_LOOP ? NULL : live_pending_find(&l->pending, id);
-    return p || id == WEFT_ID_LOOP ? p : add(l, id, now);
+    if (p || id == WEFT_ID_LOOP)
+        return p;
+    if ((p = add(l, id, now)) != NULL)
+        set_row(l, p);
+    return p;
 }
 
 static uint32_t take_text(struct live *l, const char *text)

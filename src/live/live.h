@@ -115,7 +115,7 @@ struct live_calls {
 
 struct live_options {
     uint64_t promises_max; /* pending ones; 0: 4 million */
-    uint32_t rows_max;     /* 0: 4096 */
+    uint32_t rows_max;     /* 0: 4096; 1: all promises are in row 0, which is faster */
     uint32_t names_max;    /* 0: 65,536; what has no room is called "…" */
     bool from_start;       /* what the first look reads is counted, and has all calls */
     struct live_calls calls;

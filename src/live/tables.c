@@ -203,7 +203,7 @@ uint32_t live_table_row(struct live_table *t, struct live_names *n, uint32_t typ
 {
     char shape[ANALYSE_SHAPE_BYTES];
     const char *text = n->name[label].text;
-    if (type == LIVE_UNNAMED || label == LIVE_UNNAMED)
+    if (t->most == 1 || type == LIVE_UNNAMED || label == LIVE_UNNAMED)
         return 0;
     label = live_names_take(n, shape, analyse_shape(shape, text, (uint32_t)strlen(text)));
     const uint64_t hash = (uint64_t)type << 32 | label;
