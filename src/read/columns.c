@@ -70,6 +70,16 @@ static void lay_out(struct columns *c, unsigned char *block, const struct counts
     take_column(&c->text, &at, n->text);
 }
 
+/* So many events, and so many words of them, were put or taken. */
+static void go_on(struct columns *c, size_t events, size_t words)
+{
+    c->code.at += events;
+    for (unsigned i = 0; i < TIME_BYTES; i++)
+        c->time[i].at += events;
+    for (unsigned i = 0; i < WORD_BYTES; i++)
+        c->word[i].at += words;
+}
+
 /* ---- Writing ---- */
 
 /* The events of a packet that begins there: where they begin, and their end. False: no such packet begins there. */
@@ -115,33 +125,45 @@ static size_t count_events(const unsigned char *from, size_t begin, size_t end, 
     return at;
 }
 
-static void put_event(struct columns *c, struct before *b, const unsigned char *at, size_t size)
+/* Puts the events from there to the end into columns. Columns of one kind are equally long, so there is one index for each
+ * kind. The compiler keeps these in registers; a pointer for each column it does not, since a byte may be part of one. */
+static void put_events(struct columns *c, const unsigned char *from, const unsigned char *end)
 {
     const uint64_t mask = (UINT64_C(1) << WEFT_TIME_BITS) - 1;
-    const uint64_t time = weft_read_u64(at) & mask, more = (time - b->time) & mask;
-    const unsigned code = at[7];
-    b->time = time;
-    *c->code.at++ = (unsigned char)code;
-    for (unsigned i = 0; i < TIME_BYTES; i++)
-        *c->time[i].at++ = (unsigned char)(more >> 8 * i);
-    if (is_text(code)) {
-        memcpy(c->text.at, at + FORMAT_FORM_HEAD, size - FORMAT_FORM_HEAD);
-        c->text.at += size - FORMAT_FORM_HEAD;
-        return;
+    unsigned char *const code_at = c->code.at, *const time_at = c->time[0].at,
+                         *const word_at = c->word[0].at;
+    const size_t times = (size_t)(c->time[1].at - time_at),
+                 words = (size_t)(c->word[1].at - word_at);
+    struct before b;
+    size_t e = 0, n = 0, size;
+    memset(&b, 0, sizeof b);
+    for (const unsigned char *at = from; at < end; at += size, e++) {
+        const uint64_t time = weft_read_u64(at) & mask, more = (time - b.time) & mask;
+        const unsigned code = at[7];
+        size = (size_t)format_form_bytes(at, (uint64_t)(end - at));
+        b.time = time;
+        code_at[e] = (unsigned char)code;
+        for (unsigned i = 0; i < TIME_BYTES; i++)
+            time_at[e + i * times] = (unsigned char)(more >> 8 * i);
+        if (is_text(code)) {
+            memcpy(c->text.at, at + FORMAT_FORM_HEAD, size - FORMAT_FORM_HEAD);
+            c->text.at += size - FORMAT_FORM_HEAD;
+            continue;
+        }
+        for (unsigned w = 0; w < code >> 5; w++, n++) {
+            const uint32_t word = weft_read_u32(at + FORMAT_FORM_HEAD + WORD_BYTES * w);
+            const uint32_t difference = word - b.word[code][w];
+            b.word[code][w] = word;
+            for (unsigned i = 0; i < WORD_BYTES; i++)
+                word_at[n + i * words] = (unsigned char)(difference >> 8 * i);
+        }
     }
-    for (unsigned w = 0; w < code >> 5; w++) {
-        const uint32_t word = weft_read_u32(at + FORMAT_FORM_HEAD + WORD_BYTES * w);
-        const uint32_t difference = word - b->word[code][w];
-        b->word[code][w] = word;
-        for (unsigned i = 0; i < WORD_BYTES; i++)
-            *c->word[i].at++ = (unsigned char)(difference >> 8 * i);
-    }
+    go_on(c, e, n);
 }
 
 /* Goes through the packets; c: NULL in the first pass, which counts. Returns how many bytes are in the block. */
 static size_t pass(const unsigned char *from, size_t size, struct counts *n, struct columns *c)
 {
-    struct before before;
     size_t at = 0, copied = 0, begin, end, whole;
     while (at < size) {
         if (!find_events(from + at, size - at, &begin, &end, &whole)) {
@@ -163,17 +185,12 @@ static size_t pass(const unsigned char *from, size_t size, struct counts *n, str
             n->runs++;
             n->plain += (uint32_t)plain;
         } else {
-            memset(&before, 0, sizeof before);
             weft_write_u32(c->run.at, (uint32_t)plain);
             weft_write_u32(c->run.at + 4, events);
             c->run.at += RUN;
             memcpy(c->plain.at, from + copied, plain);
             c->plain.at += plain;
-            for (size_t e = at + begin; e < last;) {
-                const size_t bytes = (size_t)format_form_bytes(from + e, last - e);
-                put_event(c, &before, from + e, bytes);
-                e += bytes;
-            }
+            put_events(c, from + at + begin, from + last);
         }
         copied = last;
         at += whole < 8 ? 8 : whole;
@@ -206,37 +223,55 @@ static bool has(const struct column *c, size_t size)
     return (size_t)(c->end - c->at) >= size;
 }
 
-/* Returns the size of an event, or 0: it is damaged, or there is no room. */
-static size_t get_event(struct columns *c, struct before *b, unsigned char *to, size_t room)
+/* Makes events again, as put_events took them apart. Returns their size, or SIZE_MAX: they are damaged, or there is no
+ * room. */
+static size_t get_events(struct columns *c, uint32_t events, unsigned char *to, size_t room)
 {
     const uint64_t mask = (UINT64_C(1) << WEFT_TIME_BITS) - 1;
-    if (!has(&c->code, 1) || room < FORMAT_FORM_HEAD)
-        return 0;
-    const unsigned code = *c->code.at++;
-    uint64_t more = 0;
-    for (unsigned i = 0; i < TIME_BYTES; i++)
-        more |= (uint64_t)*c->time[i].at++ << 8 * i;
-    b->time = (b->time + more) & mask;
-    weft_write_u64(to, b->time | (uint64_t)code << WEFT_TIME_BITS);
-    if (is_text(code)) {
-        const uint64_t size = has(&c->text, 4) ? 4 + 4 * (uint64_t)weft_read_u32(c->text.at) : 0;
-        if (!size || !has(&c->text, (size_t)size) || size > room - FORMAT_FORM_HEAD)
-            return 0;
-        memcpy(to + FORMAT_FORM_HEAD, c->text.at, (size_t)size);
-        c->text.at += size;
-        return FORMAT_FORM_HEAD + (size_t)size;
+    const unsigned char *const code_at = c->code.at, *const time_at = c->time[0].at,
+                               *const word_at = c->word[0].at;
+    const size_t times = (size_t)(c->time[1].at - time_at),
+                 words = (size_t)(c->word[1].at - word_at),
+                 words_left = (size_t)(c->word[0].end - word_at);
+    struct before b;
+    size_t n = 0, done = 0, size;
+    memset(&b, 0, sizeof b);
+    if (!has(&c->code, events))
+        return SIZE_MAX;
+    for (size_t e = 0; e < events; e++, done += size) {
+        const unsigned code = code_at[e];
+        uint64_t more = 0;
+        size = FORMAT_FORM_HEAD + (size_t)WORD_BYTES * (code >> 5);
+        if (is_text(code)) {
+            const uint64_t text =
+                has(&c->text, 4) ? 4 + 4 * (uint64_t)weft_read_u32(c->text.at) : 0;
+            if (!text || !has(&c->text, (size_t)text))
+                return SIZE_MAX;
+            size = FORMAT_FORM_HEAD + (size_t)text;
+        }
+        if (room - done < size)
+            return SIZE_MAX;
+        for (unsigned i = 0; i < TIME_BYTES; i++)
+            more |= (uint64_t)time_at[e + i * times] << 8 * i;
+        b.time = (b.time + more) & mask;
+        weft_write_u64(to + done, b.time | (uint64_t)code << WEFT_TIME_BITS);
+        if (is_text(code)) {
+            memcpy(to + done + FORMAT_FORM_HEAD, c->text.at, size - FORMAT_FORM_HEAD);
+            c->text.at += size - FORMAT_FORM_HEAD;
+            continue;
+        }
+        if (words_left - n < code >> 5)
+            return SIZE_MAX;
+        for (unsigned w = 0; w < code >> 5; w++, n++) {
+            uint32_t difference = 0;
+            for (unsigned i = 0; i < WORD_BYTES; i++)
+                difference |= (uint32_t)word_at[n + i * words] << 8 * i;
+            b.word[code][w] += difference;
+            weft_write_u32(to + done + FORMAT_FORM_HEAD + WORD_BYTES * w, b.word[code][w]);
+        }
     }
-    const unsigned words = code >> 5;
-    if (!has(&c->word[0], words) || room - FORMAT_FORM_HEAD < (size_t)WORD_BYTES * words)
-        return 0;
-    for (unsigned w = 0; w < words; w++) {
-        uint32_t difference = 0;
-        for (unsigned i = 0; i < WORD_BYTES; i++)
-            difference |= (uint32_t)*c->word[i].at++ << 8 * i;
-        b->word[code][w] += difference;
-        weft_write_u32(to + FORMAT_FORM_HEAD + WORD_BYTES * w, b->word[code][w]);
-    }
-    return FORMAT_FORM_HEAD + (size_t)WORD_BYTES * words;
+    go_on(c, events, n);
+    return done;
 }
 
 static bool get_plain(struct columns *c, unsigned char *to, size_t room, size_t size)
@@ -250,7 +285,6 @@ static bool get_plain(struct columns *c, unsigned char *to, size_t room, size_t 
 
 size_t read_columns_get(unsigned char *to, const unsigned char *block, size_t size)
 {
-    struct before before;
     struct counts n;
     struct columns c;
     size_t done = 0;
@@ -268,13 +302,10 @@ size_t read_columns_get(unsigned char *to, const unsigned char *block, size_t si
         if (!get_plain(&c, to + done, READ_COLUMNS_BLOCK - done, plain))
             return 0;
         done += plain;
-        memset(&before, 0, sizeof before);
-        for (uint32_t e = 0; e < events; e++) {
-            const size_t bytes = get_event(&c, &before, to + done, READ_COLUMNS_BLOCK - done);
-            if (!bytes)
-                return 0;
-            done += bytes;
-        }
+        const size_t bytes = get_events(&c, events, to + done, READ_COLUMNS_BLOCK - done);
+        if (bytes == SIZE_MAX)
+            return 0;
+        done += bytes;
     }
     const size_t rest = (size_t)(c.plain.end - c.plain.at);
     return get_plain(&c, to + done, READ_COLUMNS_BLOCK - done, rest) ? done + rest : 0;

@@ -16,7 +16,7 @@
 #include "read/columns.h"
 
 enum {
-    LEVEL = 3,
+    LEVEL = 1,
     FRAME = READ_COLUMNS_HEAD + READ_COLUMNS_ROOM,
     HEAD = 8,  /* of a skippable frame: magic, size */
     ENTRY = 8, /* of the table: sizes of a frame, compressed and not */
