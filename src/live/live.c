@@ -65,6 +65,8 @@ static uint32_t add_thread(struct live *l, const struct weft_stream_facts *s)
 /* The thread of a stream of this look, or LIVE_NONE. */
 static uint32_t thread_of(struct live *l, uint32_t stream)
 {
+    if (stream < l->streams && l->of_stream[stream] != LIVE_NONE)
+        return l->of_stream[stream];
     const struct weft_reader_facts *f = weft_reader_facts(weft_follow_reader(l->follow));
     if (!f->stream || stream >= f->streams)
         return LIVE_NONE;
@@ -73,9 +75,7 @@ static uint32_t thread_of(struct live *l, uint32_t stream)
             return LIVE_NONE;
         l->of_stream[l->streams++] = LIVE_NONE;
     }
-    if (l->of_stream[stream] == LIVE_NONE)
-        l->of_stream[stream] = add_thread(l, &f->stream[stream]);
-    return l->of_stream[stream];
+    return l->of_stream[stream] = add_thread(l, &f->stream[stream]);
 }
 
 static void end_turn(struct live *l, struct live_thread *t, uint64_t now)
