@@ -18,13 +18,17 @@
 #define OFTEN 1000u /* samples per second: smaller rings would not hold half a second of them */
 #define RING_BYTES_MIN ((size_t)32 << 10)
 
+static void unmap(struct sample_ring *r)
+{
+    if (r->map)
+        munmap(r->map, r->map_bytes);
+    r->map = NULL;
+}
+
 void sample_unmap_rings(struct weft_sampler *s)
 {
-    for (uint32_t i = 0; i < s->rings; i++) {
-        if (s->ring[i].map)
-            munmap(s->ring[i].map, s->ring[i].map_bytes);
-        s->ring[i].map = NULL;
-    }
+    for (uint32_t i = 0; i < s->rings; i++)
+        unmap(&s->ring[i]);
 }
 
 /* Maps the rings; the first event of each core owns that core's ring. Returns 0 or an errno. */
@@ -163,19 +167,41 @@ int sample_drain(struct weft_sampler *s)
 }
 
 /* A ring reports lost records when the next record finds room. After the last record only the events know. */
+static bool lost_at_end(struct weft_sampler *s, uint32_t ring)
+{
+    uint64_t total = 0, is[2]; /* records counted so far; records lost */
+    if (s->no_lost_counts || !s->ring[ring].map)
+        return true;
+    for (uint32_t k = 0; k < s->events; k++)
+        if (s->event[k].ring == ring && read(s->event[k].fd, is, sizeof is) == sizeof is)
+            total += is[1];
+    struct weft_sampled r = sample_record(WEFT_RECORD_LOST, sample_now_ns());
+    r.core = s->ring[ring].core;
+    return !sample_hand_lost(s, &s->ring[ring], total, &r) || sample_give(s, &r);
+}
+
 bool sample_lost_at_end(struct weft_sampler *s)
 {
     bool more = true;
-    for (uint32_t i = 0; more && !s->no_lost_counts && i < s->rings; i++) {
-        uint64_t total = 0, is[2]; /* records counted so far; records lost */
-        for (uint32_t k = 0; k < s->events; k++)
-            if (s->event[k].ring == i && read(s->event[k].fd, is, sizeof is) == sizeof is)
-                total += is[1];
-        struct weft_sampled r = sample_record(WEFT_RECORD_LOST, sample_now_ns());
-        r.core = s->ring[i].core;
-        if (sample_hand_lost(s, &s->ring[i], total, &r))
-            more = sample_give(s, &r);
-    }
+    for (uint32_t i = 0; more && i < s->rings; i++)
+        more = lost_at_end(s, i);
+    return more;
+}
+
+bool sample_close_side(struct weft_sampler *s)
+{
+    bool more = true;
+    for (uint32_t i = 0; more && i < s->rings; i++)
+        if (s->ring[i].side)
+            more = lost_at_end(s, i);
+    for (uint32_t i = 0; i < s->events; i++)
+        if (s->ring[s->event[i].ring].side) {
+            close(s->event[i].fd);
+            s->event[i].fd = -1;
+        }
+    for (uint32_t i = 0; i < s->rings; i++)
+        if (s->ring[i].side)
+            unmap(&s->ring[i]);
     return more;
 }
 

@@ -159,7 +159,8 @@ void weft_sampler_close(struct weft_sampler *s)
 
 /* ---- Switching ---- */
 
-/* Records of switches are so frequent that they cost too much: switches them off for good. */
+/* Records of switches are so frequent that they cost too much: switches them off for good, and closes them if nothing else
+ * uses their rings: while they are open, the kernel looks at them at each switch. */
 static bool give_switches_up(struct weft_sampler *s)
 {
     const uint64_t now_ns = sample_now_ns();
@@ -169,7 +170,7 @@ static bool give_switches_up(struct weft_sampler *s)
     s->counts.given_up_rate = sample_burden_rate(b);
     struct weft_sampled r = sample_record(WEFT_RECORD_LOST, now_ns);
     r.flags = WEFT_LOST_SWITCHES;
-    return sample_give(s, &r);
+    return sample_give(s, &r) && (s->used[SAMPLE_IRQ_ENTRY] || sample_close_side(s));
 }
 
 /* Mappings and threads are read after the kernel has begun to report new ones, so none is missed; they are

@@ -325,6 +325,9 @@ int sample_drain(struct weft_sampler *s);
 /* Hands out the losses at the end, which no record reports. Returns true to continue. */
 bool sample_lost_at_end(struct weft_sampler *s);
 
+/* Closes the side rings, and the events that write to them. Returns true to continue. */
+bool sample_close_side(struct weft_sampler *s);
+
 /* ---- … what it costs to record when threads leave their cores ---- */
 
 /* The sampler wakes up after this many bytes of switches, to notice early that there are too many. */

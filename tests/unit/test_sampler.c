@@ -303,6 +303,42 @@ static void too_many_switches(void **state)
     }
 }
 
+/* What records switches is closed, after it has said what it has lost; the other ring stays. */
+static void side_rings_are_closed(void **state)
+{
+    (void)state;
+    struct rings *r = new_rings();
+    struct log log = {.text = ""};
+    const uint64_t is[2] = {0, 7};
+    int own[2], side[2];
+    assert_true(pipe(own) == 0 && pipe(side) == 0);
+    assert_int_equal(write(side[1], is, sizeof is), sizeof is);
+    for (int i = 0; i < RINGS; i++) {
+        r->ring[i].map_bytes = 4096;
+        r->ring[i].map = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        assert_ptr_not_equal(r->ring[i].map, MAP_FAILED);
+    }
+    r->ring[1].side = true;
+    r->event[SAMPLE_MAIN].fd = own[0];
+    r->event[SAMPLE_SWITCHES].fd = side[0];
+    r->event[SAMPLE_SWITCHES].ring = r->event[SAMPLE_LEAVE].ring = 1;
+    r->s.fn = take;
+    r->s.data = &log;
+    assert_true(sample_close_side(&r->s));
+    assert_non_null(strstr(log.text, " c11 v7 \n"));
+    assert_int_equal(r->s.counts.lost_switches, 7);
+    assert_int_equal(fcntl(side[0], F_GETFD), -1);
+    assert_int_equal(fcntl(own[0], F_GETFD), 0);
+    assert_int_equal(r->event[SAMPLE_SWITCHES].fd, -1);
+    assert_null(r->ring[1].map);
+    assert_non_null(r->ring[0].map);
+    close(own[0]);
+    close(own[1]);
+    close(side[1]);
+    sample_unmap_rings(&r->s);
+    done(r);
+}
+
 static void inherited_twice(void **state)
 {
     (void)state;
@@ -776,6 +812,7 @@ int main(void)
         cmocka_unit_test(interrupts_are_paired),
         cmocka_unit_test(losses_are_counted),
         cmocka_unit_test(too_many_switches),
+        cmocka_unit_test(side_rings_are_closed),
         cmocka_unit_test(inherited_twice),
         cmocka_unit_test(hostile_records),
         cmocka_unit_test(samples_come_back),
