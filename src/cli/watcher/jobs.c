@@ -27,6 +27,10 @@ enum {
     EXPLAIN_SECONDS = 60,
     TEXT_MOST = 4 << 20, /* bytes that weft explain may write */
     RETRY_MOST = 3,      /* seconds between two tries while the disk is full */
+    /* If a condition holds all the time, copies and explanations may each take one part in SHARE of a core; explanations on
+     * average over TELL_SECONDS. */
+    SHARE = 50,
+    TELL_SECONDS = 250,
 };
 
 void cli_triggers_add(struct cli_triggers *t, const struct watch_trigger *trigger)
@@ -72,16 +76,19 @@ static void become_quiet(const struct cli_watcher *w)
 /* Ends what has taken too long. Returns true if the job has ended. */
 static bool has_ended(struct cli_job *job, int *status)
 {
+    struct rusage used = {0};
     if (weft_monotonic_ns() >= job->until_ns) {
         kill(-job->pid, SIGKILL);
         kill(job->pid, SIGKILL);
         job->late = true;
     }
-    const pid_t got = waitpid(job->pid, status, WNOHANG);
+    const pid_t got = wait4(job->pid, status, WNOHANG, &used);
     if (got == 0)
         return false;
     if (got < 0)
         *status = 0;
+    job->cpu_ns = (used.ru_utime.tv_sec + used.ru_stime.tv_sec) * SECOND +
+                  (used.ru_utime.tv_usec + used.ru_stime.tv_usec) * 1000;
     kill(-job->pid, SIGKILL); /* what it has left behind */
     job->pid = 0;
     return true;
@@ -265,9 +272,12 @@ static void note_kept(struct cli_watcher *w, const struct cli_answer *a)
         if (t->list[i].promise)
             kept.promise[kept.promises++] = t->list[i].promise;
     for (unsigned i = 0; i < w->conditions; i++)
-        if (t->count[i])
+        if (t->count[i]) {
             w->last_ns[i] = now;
+            kept.conditions |= UINT64_C(1) << i;
+        }
     w->last_any_ns = now;
+    w->rest_ns = SHARE * w->keeping.cpu_ns;
     w->complained = false;
     w->retry_ns = w->pause_ns = 0;
     begin_text(w, &kept, a->kept.bytes);
@@ -331,20 +341,24 @@ static void end_keeping(struct cli_watcher *w)
 
 /* ---- When it is time ---- */
 
-/* The ring has overwritten a third of itself since the first of what waits. */
-static bool is_pressed(const struct cli_watcher *w)
+/* The ring will soon have overwritten two thirds of itself since the first of what waits. */
+static bool is_pressed(const struct cli_watcher *w, int64_t now)
 {
+    const double took = (double)(now - w->found_ns),
+                 more = (double)(w->k->interval_ns + SECOND / 4);
     struct weft_facts_header facts;
-    return weft_facts_read(w->in.fd, &facts) &&
-           facts.overwritten_packets - w->overwritten >= facts.event_packets / 3;
+    return took > 0 && weft_facts_read(w->in.fd, &facts) &&
+           (double)(facts.overwritten_packets - w->overwritten) * (1 + more / took) >=
+               (double)facts.event_packets * 2 / 3;
 }
 
-static bool is_due(struct cli_watcher *w, int64_t now)
+static bool is_due(const struct cli_watcher *w, int64_t now)
 {
+    const int64_t every = w->rest_ns > w->k->every_ns ? w->rest_ns : w->k->every_ns;
     for (unsigned i = 0; i < w->conditions; i++)
-        if (w->waiting.count[i] && (!w->last_ns[i] || now - w->last_ns[i] >= w->k->every_ns))
+        if (w->waiting.count[i] && (!w->last_ns[i] || now - w->last_ns[i] >= every))
             return true;
-    return now - w->last_any_ns >= SECOND / 4 && is_pressed(w);
+    return now - w->last_any_ns >= SECOND / 4 && is_pressed(w, now);
 }
 
 /* ---- Explaining, and the command ---- */
@@ -352,6 +366,25 @@ static bool is_due(struct cli_watcher *w, int64_t now)
 static struct cli_kept *first_kept(struct cli_watcher *w)
 {
     return &w->queue[w->queue_first];
+}
+
+/* Its conditions have had all explanations that they may have. One that seldom holds has not. */
+static bool is_told_enough(const struct cli_watcher *w, const struct cli_kept *kept)
+{
+    const int64_t now = weft_monotonic_ns();
+    for (unsigned i = 0; i < WATCH_CONDITIONS_MAX; i++)
+        if (kept->conditions >> i & 1 && w->told_until_ns[i] <= now)
+            return false;
+    return true;
+}
+
+static void count_telling(struct cli_watcher *w, const struct cli_kept *kept)
+{
+    const int64_t least = weft_monotonic_ns() - TELL_SECONDS * SECOND;
+    for (unsigned i = 0; i < WATCH_CONDITIONS_MAX; i++)
+        if (kept->conditions >> i & 1)
+            w->told_until_ns[i] = SHARE * w->telling.cpu_ns +
+                                  (w->told_until_ns[i] > least ? w->told_until_ns[i] : least);
 }
 
 static void confine(const struct cli_kept *kept)
@@ -504,6 +537,12 @@ static bool begin_stage(struct cli_watcher *w)
     stage_of(&s, kept, w->stage);
     if (w->stage == 0)
         w->text = open_text(w, kept);
+    if (w->stage == 0 && w->text >= 0 && is_told_enough(w, kept)) {
+        dprintf(
+            w->text,
+            "\nNot explained, because its conditions hold all the time; weft explain does that.\n");
+        end_text(w, kept);
+    }
     if (s.command ? !w->k->run : w->text < 0)
         return false;
     if (!s.command)
@@ -526,6 +565,8 @@ static void end_stage(struct cli_watcher *w, int status)
     struct stage s;
     char why[96] = "";
     stage_of(&s, kept, w->stage);
+    if (!s.command)
+        count_telling(w, kept);
     if (w->telling.late)
         snprintf(why, sizeof why, "was killed, because it took too long");
     else if (WIFSIGNALED(status))

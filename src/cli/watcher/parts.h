@@ -24,7 +24,8 @@ struct cli_kept {
     char reason[WATCH_TEXT_BYTES];
     uint64_t promise[STORIES_MAX];
     unsigned promises;
-    pid_t pid; /* of the process */
+    uint64_t conditions; /* that held, as bits */
+    pid_t pid;           /* of the process */
     uint64_t source_bytes, samples;
     char without[200]; /* why it has no samples; "": it has, or nothing is sampled */
 };
@@ -32,7 +33,8 @@ struct cli_kept {
 struct cli_job {
     pid_t pid; /* 0: none */
     int64_t until_ns;
-    bool late; /* it was killed */
+    bool late;      /* it was killed */
+    int64_t cpu_ns; /* that it took, when it has ended */
 };
 
 /* What a child that keeps a recording answers. */
@@ -66,10 +68,12 @@ struct cli_watcher {
     bool unsampled;             /* it was said why there are no samples */
     bool noted;                 /* … and what is different about them */
 
-    struct cli_triggers waiting, kept;     /* kept: by the child */
-    uint64_t overwritten;                  /* packets, when the first one that waits was found */
+    struct cli_triggers waiting, kept; /* kept: by the child */
+    uint64_t overwritten;              /* packets, when the first one that waits was found: */
+    int64_t found_ns;
     int64_t last_ns[WATCH_CONDITIONS_MAX]; /* when one was kept for the condition; 0: none */
     int64_t last_any_ns, retry_ns, pause_ns;
+    int64_t rest_ns; /* between two copies for a condition, at least */
     bool complained;
     struct cli_job keeping;
     int answer; /* from that child; -1: none */
@@ -77,8 +81,9 @@ struct cli_watcher {
     struct cli_kept queue[QUEUE_MAX];
     unsigned queue_first, queued;
     struct cli_job telling;
-    unsigned stage; /* of the first in the queue */
-    int text;       /* what is being written, or -1 */
+    unsigned stage;                              /* of the first in the queue */
+    int text;                                    /* what is being written, or -1 */
+    int64_t told_until_ns[WATCH_CONDITIONS_MAX]; /* until then a condition has had enough */
 };
 
 /* ---- say.c ---- */

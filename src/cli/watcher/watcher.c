@@ -156,6 +156,7 @@ static void read_again(struct cli_watcher *w)
     }
     w->waiting = (struct cli_triggers){.listed = 0};
     memset(w->last_ns, 0, sizeof w->last_ns);
+    memset(w->told_until_ns, 0, sizeof w->told_until_ns);
     take_signals(w);
     watch_conditions(w->watch, w->condition, w->conditions);
     cli_watcher_say(w, CLI_SAY_INFO, NULL, "%s: %s", cli_shown(w->k->file).text,
@@ -184,8 +185,10 @@ static void found(void *data, const struct watch_trigger *t)
 {
     struct cli_watcher *w = data;
     struct weft_facts_header facts;
-    if (!w->waiting.total)
+    if (!w->waiting.total) {
         w->overwritten = weft_facts_read(w->in.fd, &facts) ? facts.overwritten_packets : 0;
+        w->found_ns = weft_monotonic_ns();
+    }
     cli_triggers_add(&w->waiting, t);
 }
 
@@ -313,7 +316,8 @@ static void name_program(struct cli_watcher *w)
 static bool open_live(struct cli_watcher *w, struct cli_watcher_target *t)
 {
     struct weft_error err;
-    struct live_options o = {.calls = watch_calls(w->watch), .from_start = t->from_start};
+    struct live_options o = {
+        .calls = watch_calls(w->watch), .rows_max = 1, .from_start = t->from_start};
     struct weft_input in = t->in;
     in.fd = fcntl(t->in.fd, F_DUPFD_CLOEXEC, 3);
     w->in = t->in;
