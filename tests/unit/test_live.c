@@ -317,6 +317,22 @@ TEST(off)
     stop();
 }
 
+TEST(one_row)
+{
+    uint32_t count;
+    start(LARGE, &(struct live_options){.rows_max = 1});
+    look();
+    const weft_promise p = weft_create("task", "a");
+    weft_fulfill(weft_create("request", "b"));
+    look();
+    const struct live_row *row = live_rows(live, &count);
+    assert_int_equal(count, 1);
+    assert_int_equal(row->pending, 1);
+    assert_int_equal(row->fulfilled, 1);
+    assert_string_equal(live_name(live, live_find(live, p)->label), "a");
+    stop();
+}
+
 /* What has no room is counted, and the names of what has gone make room. */
 TEST(bounds)
 {
