@@ -89,11 +89,22 @@ void cli_progress_end(struct cli_progress *p);
 
 /* The part of a trace that the command is about, by these options; cli_parse sets it. */
 extern struct weft_part cli_part;
-#define CLI_PART                                                                                   \
+#define CLI_PART_TIMES                                                                             \
     CLI_TIME("from", cli_part.from_ns, "TIME",                                                     \
              "only that part of the trace: from then on (39.5ms, 2s; a bare number is "            \
              "nanoseconds since the first event)"),                                                \
         CLI_TIME("to", cli_part.to_ns, "TIME", "… and up to then, as if it had been saved then")
+#define CLI_PART_STREAM                                                                            \
+    CLI_NUMBER("stream", cli_part.stream, "N",                                                     \
+               "only what happened on that stream (weft info lists them), and what became of the " \
+               "promises that it names",                                                           \
+               .most = UINT32_MAX)
+#define CLI_PART_PROMISE                                                                           \
+    CLI_NUMBER("promise", cli_part.promise, "ID",                                                  \
+               "only that promise and what it depends on: what it waited for or became, and so "   \
+               "on, and who created these",                                                        \
+               .most = WEFT_ID_LOOP - 1)
+#define CLI_PART CLI_PART_TIMES, CLI_PART_STREAM, CLI_PART_PROMISE
 
 /* Opens a trace, or the part of it, from a file or a Xen domain (cli/source.h), or prints why not and returns NULL. */
 struct weft_reader *cli_open(const char *path);

@@ -22,6 +22,8 @@ static const struct cli_option options[] = {
     CLI_TIME("from", cli_part.from_ns, "TIME",
              "only events at that time or later (39.5ms, 2s; a bare number is nanoseconds)"),
     CLI_TIME("to", cli_part.to_ns, "TIME", "only events at that time or earlier"),
+    CLI_PART_STREAM,
+    CLI_PART_PROMISE,
     CLI_FLAG("full", request.full,
              "whole texts; otherwise the first 500 bytes of each, and how many more there are"),
     CLI_END,
@@ -374,6 +376,8 @@ static int run(int files, char **file)
     if (traces > TRACES_MAX)
         cli_misuse("dump", "%u files, but no more than %u can be merged", traces, TRACES_MAX);
     request.part = cli_part;
+    if (traces > 1 && !weft_part_has_all(&cli_part))
+        cli_misuse("dump", "--stream and --promise take one FILE, not %u", traces);
     if (traces > 1) /* they have an axis of their own */
         cli_part = (struct weft_part)WEFT_WHOLE;
     for (unsigned i = 0; i < traces; i++)

@@ -174,7 +174,8 @@ static const struct cli_option options[] = {
     COUNT_FROM_1("serial", serial_waits, "how many waits there must be one after another", "5"),
     TIME_ABOVE("serial-saving", serial_saving_ns, "what doing them at once must save", "5ms"),
     COUNT_FROM_1("herd", herd_readers, "how many must be woken at once", "8"),
-    CLI_PART,
+    CLI_PART_TIMES,
+    CLI_PART_STREAM,
     CLI_END,
 };
 

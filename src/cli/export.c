@@ -267,7 +267,19 @@ static int export_profile(const char *const *path, unsigned paths)
 
 /* ---- The command line ---- */
 
-static void take_kind(const struct cli_command *c, const struct cli_option *o, const char *text)
+/* A time, which is no word. */
+static bool take_time(int64_t *ns, const char *text)
+{
+    return weft_parse_duration(text, strlen(text), ns);
+}
+
+static void take_to(const struct cli_command *c, const struct cli_option *o, const char *text)
+{
+    if (!take_time(&cli_part.to_ns, text))
+        request.format = cli_allowed_word(c, o, text);
+}
+
+static void take_from(const struct cli_command *c, const struct cli_option *o, const char *text)
 {
     static const struct {
         const char *name;
@@ -278,6 +290,8 @@ static void take_kind(const struct cli_command *c, const struct cli_option *o, c
                  {"ticks", WEFT_FOREIGN_TICKS},
                  {"perf", WEFT_FOREIGN_PERF}};
     size_t i = 0;
+    if (take_time(&cli_part.from_ns, text))
+        return;
     while (i < sizeof kinds / sizeof *kinds && strcmp(text, kinds[i].name) != 0)
         i++;
     if (i == sizeof kinds / sizeof *kinds)
@@ -293,15 +307,18 @@ static const char *const format_words[] = {
 static const char *const kind_words[] = {"akaros", "kpdata", "perf", NULL};
 
 static const struct cli_option options[] = {
-    CLI_TEXT("to", request.format, "FORMAT", "one of those above:", .words = format_words,
-             .required = true),
+    CLI_CALL("to", take_to, "FORMAT", "one of those above:", .words = format_words),
     CLI_TEXT("output", request.target, "OUT", "where to write", .letter = 'o', .required = true,
              .completes = "ctf|jsonl|pb.gz|prof"),
     CLI_FLAG("full", request.full,
              "whole texts in events, however long; otherwise the first 500 bytes"),
+    CLI_PART_STREAM,
+    CLI_PART_PROMISE,
     CLI_HEADING("Of samples only:"),
-    CLI_CALL("from", take_kind, "akaros|kpdata|perf",
-             "what FILEs are, whatever they look like; akaros: kpoprofile", .words = kind_words),
+    CLI_CALL("from", take_from, "akaros|kpdata|perf|TIME",
+             "what FILEs are, whatever they look like; akaros: kpoprofile. Of events, a time: only "
+             "that part of the trace, from then on; a second --to, with a time, says up to when",
+             .words = kind_words),
     CLI_NUMBER("pid", request.pprof.process, "PID", "only the samples of this process",
                .most = UINT32_MAX - 1, .given = &request.pprof.only),
     CLI_TIME("period", request.profiles.period_ns, "TIME",
@@ -339,6 +356,8 @@ static const char *option_of_samples(void)
 
 static int run(int files, char **file)
 {
+    if (!request.format)
+        cli_misuse("export", "--to FORMAT is missing");
     const bool is_profile = strncmp(request.format, "pprof", 5) == 0;
     const bool to_stdout = strcmp(request.target, "-") == 0;
     size_t format = 0;
@@ -348,6 +367,9 @@ static int run(int files, char **file)
         cli_misuse("export", "%s", formats[format].exporter->no_stdout);
     if (to_stdout && isatty(STDOUT_FILENO))
         cli_misuse("export", "will not write a %s to a terminal", is_profile ? "profile" : "trace");
+    if (is_profile && !weft_part_is_whole(&cli_part))
+        cli_misuse("export", "--to %s writes samples, and a part of a trace is of events",
+                   request.format);
     if (is_profile)
         return export_profile((const char *const *)file, (unsigned)files);
     const char *of_samples = option_of_samples();

@@ -176,6 +176,10 @@ static json_t *part_json(const struct weft_reader_facts *f)
         CLI_SET(o, "from_ns", f->part.from_ns);
     if (f->part.to_ns != INT64_MAX)
         CLI_SET(o, "to_ns", f->part.to_ns);
+    if (f->part.stream != WEFT_ALL_STREAMS)
+        CLI_SET(o, "stream", f->part.stream);
+    if (f->part.promise != WEFT_ID_LOOP)
+        CLI_SET(o, "promise", f->part.promise);
     return o;
 }
 
@@ -260,6 +264,10 @@ static void print_part(const struct weft_reader_facts *f)
         printf(" from %s", weft_moment(f->part.from_ns).text);
     if (f->part.to_ns != INT64_MAX)
         printf(" to %s", weft_moment(f->part.to_ns).text);
+    if (f->part.stream != WEFT_ALL_STREAMS)
+        printf(" of stream %" PRIu64, f->part.stream);
+    if (f->part.promise != WEFT_ID_LOOP)
+        printf(" of promise %" PRIu64, f->part.promise);
     if (f->outside_events)
         printf("; %s outside of it", cli_many(f->outside_events, "event").text);
     putchar('\n');

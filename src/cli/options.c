@@ -100,6 +100,12 @@ static unsigned find_word(const struct cli_command *c, const struct cli_option *
     refuse_word(c, o, text, size);
 }
 
+const char *cli_allowed_word(const struct cli_command *c, const struct cli_option *o,
+                             const char *text)
+{
+    return cli_word(o, find_word(c, o, text, strlen(text)));
+}
+
 static void take_words(const struct cli_command *c, const struct cli_option *o, const char *text)
 {
     if (!o->list) {
@@ -196,8 +202,7 @@ static void set_option(const struct cli_command *c, const struct cli_option *o, 
     else if (o->kind == CLI_IS_CALL)
         o->call(c, o, value);
     else if (o->kind == CLI_IS_TEXT)
-        *(const char **)o->to =
-            cli_word(o, 0) ? cli_word(o, find_word(c, o, value, strlen(value))) : value;
+        *(const char **)o->to = cli_word(o, 0) ? cli_allowed_word(c, o, value) : value;
     else if (o->kind == CLI_IS_NUMBER)
         take_number(c, o, value);
     else if (o->kind == CLI_IS_SIZE)
@@ -348,6 +353,8 @@ char **cli_parse(const struct cli_command *c, int argc, char **argv, int *operan
     check_required(c, table);
     if (cli_part.from_ns > cli_part.to_ns)
         cli_misuse(c->name, "--from is later than --to");
+    if (cli_part.stream != WEFT_ALL_STREAMS && cli_part.promise != WEFT_ID_LOOP)
+        cli_misuse(c->name, "--stream and --promise: only one of them");
     check_operands(c, *operands, argv + optind);
     return argv + optind;
 }

@@ -140,6 +140,10 @@ char **cli_parse(const struct cli_command *c, int argc, char **argv, int *operan
 /* The nanoseconds of "39.5ms"; or prints what is wrong and exits. */
 int64_t cli_time(const struct cli_command *c, const struct cli_option *o, const char *text);
 
+/* That one of the option's words; or prints what is wrong and exits. */
+const char *cli_allowed_word(const struct cli_command *c, const struct cli_option *o,
+                             const char *text);
+
 /* Appends to a text in an array of that size; what does not fit is left out. */
 void cli_append(char *text, size_t size, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "read/choose.h"
 #include "read/seen.h"
 #include "read/weft.h"
 
@@ -437,6 +438,20 @@ static bool is_older(const struct weft_file *f, const struct weft_event *ev)
     return facts->quirks.at_once && ev->time_ns >= facts->process.start_ns;
 }
 
+/* Returns true if the part that is read is about that event, which may be changed. */
+static bool is_chosen(struct weft_file *f, const struct source *s, struct weft_event *ev)
+{
+    struct read_choice *c = f->common.choice;
+    if (!c)
+        return true;
+    const bool chosen = read_choice_takes(c, ev, f->streams.stream[s->stream].number);
+    if (chosen)
+        f->packet[s->packet - f->packet].chosen = true;
+    else
+        f->common.facts.outside_events++;
+    return chosen;
+}
+
 /* Decodes what s has before that time, at least one event, as long as the batch has room. *more: s
  * has more. Returns false if there is no memory. */
 static bool decode(struct weft_file *f, struct source *s, struct key until, size_t *count,
@@ -460,7 +475,7 @@ static bool decode(struct weft_file *f, struct source *s, struct key until, size
                 find_gap(f, s, ev->running);
             if (s->events == s->form.unknown)
                 report_gap(&f->streams.state[s->stream], ev);
-            const bool here = s->key.ns >= f->common.from_ns;
+            const bool here = s->key.ns >= f->common.from_ns && is_chosen(f, s, ev);
             if (here &&
                 (s->form.site | s->form.text || s->form.ids || ev->kind == WEFT_EVENT_CREATES) &&
                 !set_texts(f, ev, *count, &s->form))
@@ -545,6 +560,8 @@ static bool append_promoted(struct weft_file *f, const struct promoted *p, uint6
         .promoted = true,
         .undated = p->undated && p->kind == WEFT_EVENT_CREATES,
     };
+    if (f->common.choice && !read_choice_takes(f->common.choice, ev, WEFT_ALL_STREAMS))
+        return true;
     f->common.facts.promotion.events++;
     return set_texts(f, ev, (*count)++,
                      &(struct weft_form_context){.site = p->site, .text = p->text});
@@ -622,7 +639,8 @@ static bool finish(struct weft_file *f)
         struct weft_stream_facts *s = &f->streams.stream[i];
         uint64_t first = f->streams.state[i].first;
         first = first < s->overwritten ? first : s->overwritten;
-        s->missing = s->overwritten - first;
+        /* Of a stream or a promise, packets without such events may have been left out by weft save. */
+        s->missing = f->common.choice ? 0 : s->overwritten - first;
         s->overwritten = first;
         overwritten += s->overwritten;
         missing += s->missing;

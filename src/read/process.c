@@ -79,6 +79,17 @@ static bool add_remark(struct weft_file *f, const char *value)
     return true;
 }
 
+/* "BEGIN FROM TO STREAM PROMISE": of a part that weft save made; all ones where it leaves nothing out. */
+static void read_part(struct weft_reader *r, const char *value)
+{
+    struct read_bounds b = {.begin_ns = 0};
+    uint64_t *const number[] = {&b.begin_ns, &b.from_ns, &b.to_ns, &b.part.stream, &b.part.promise};
+    for (size_t i = 0; i < sizeof number / sizeof *number && value; i++)
+        value = take_number(value, number[i]);
+    if (value)
+        read_is_part(r, &b);
+}
+
 /* Finds the texts "key=value", each with its NUL, in size bytes, which a NUL follows. */
 static bool find_texts(struct weft_file *f, char *text, size_t size)
 {
@@ -98,6 +109,8 @@ static bool find_texts(struct weft_file *f, char *text, size_t size)
             p->version = value;
         else if (IS(WEFT_SIGHT_KEY))
             f->wall.has_sight = weft_sight_read(&f->wall.sight, value);
+        else if (IS("part"))
+            read_part(&f->common, value);
         else if (IS("refused"))
             f->common.facts.refused = true;
         else if (IS("outside"))

@@ -6,6 +6,7 @@
 
 #include "format/mirage.h"
 #include "read/ahead.h"
+#include "read/choose.h"
 #include "read/packets.h"
 #include "read/texts.h"
 
@@ -187,34 +188,7 @@ int read_open(struct weft_reader **out, struct weft_input *in, struct read_seen 
     return begin_reader(out, r, err);
 }
 
-int weft_reader_open(struct weft_reader **out, const char *path, struct weft_error *err)
-{
-    struct weft_input in;
-    const int rc = weft_input_open(&in, path, err);
-    *out = NULL;
-    return rc < 0 ? rc : read_open(out, &in, NULL, err);
-}
-
-/* Finds the time of the first event in the whole trace. in becomes what was really read, if that is a copy. On failure
- * it is closed. */
-static int find_begin(struct weft_input *in, uint64_t *begin_ns, struct weft_error *err)
-{
-    struct weft_reader *r;
-    const struct weft_event *events;
-    *begin_ns = 0;
-    int rc = read_open(&r, in, NULL, err);
-    for (ptrdiff_t n = 1; rc == 0 && n > 0 && !r->has_first;) {
-        n = weft_reader_next(r, &events, err);
-        rc = n < 0 ? (int)n : 0;
-    }
-    if (rc == 0) {
-        *begin_ns = r->facts.first_ns;
-        *in = r->input;
-        r->input.fd = -1;
-    }
-    weft_reader_close(r);
-    return rc;
-}
+/* ---- Parts ---- */
 
 static uint64_t later(uint64_t begin_ns, int64_t ns)
 {
@@ -223,29 +197,126 @@ static uint64_t later(uint64_t begin_ns, int64_t ns)
     return begin_ns + (uint64_t)ns >= begin_ns ? begin_ns + (uint64_t)ns : UINT64_MAX;
 }
 
+/* From begin_ns to that time; what does not fit becomes the largest or smallest one. */
+static int64_t since(uint64_t begin_ns, uint64_t ns)
+{
+    if (ns < begin_ns)
+        return begin_ns - ns <= INT64_MAX ? -(int64_t)(begin_ns - ns) : INT64_MIN;
+    return ns - begin_ns <= INT64_MAX ? (int64_t)(ns - begin_ns) : INT64_MAX;
+}
+
+void read_is_part(struct weft_reader *r, const struct read_bounds *bounds)
+{
+    struct weft_reader_facts *f = &r->facts;
+    const struct weft_part before = f->is_part ? f->part : (struct weft_part)WEFT_WHOLE;
+    r->from_ns = bounds->from_ns > r->from_ns ? bounds->from_ns : r->from_ns;
+    r->to_ns = bounds->to_ns < r->to_ns ? bounds->to_ns : r->to_ns;
+    r->has_first = true;
+    f->is_part = true;
+    f->first_ns = bounds->begin_ns;
+    f->part = (struct weft_part){
+        .from_ns = r->from_ns ? since(bounds->begin_ns, r->from_ns) : INT64_MIN,
+        .to_ns = r->to_ns != UINT64_MAX ? since(bounds->begin_ns, r->to_ns) : INT64_MAX,
+        .stream = before.stream == WEFT_ALL_STREAMS ? bounds->part.stream : before.stream,
+        .promise = before.promise == WEFT_ID_LOOP ? bounds->part.promise : before.promise,
+    };
+}
+
+int read_open_within(struct weft_reader **out, struct weft_input *in,
+                     const struct read_bounds *bounds, struct weft_error *err)
+{
+    struct weft_reader *r = NULL;
+    *out = NULL;
+    int rc = make_reader(&r, in, err);
+    weft_input_close(in);
+    if (rc < 0)
+        return rc;
+    read_is_part(r, bounds);
+    return begin_reader(out, r, err);
+}
+
+/* Opens what lies within these bounds, and chooses what the part is about. in: closed, or taken over. */
+static int open_chosen(struct weft_reader **out, struct weft_input *in, const struct read_bounds *b,
+                       struct weft_error *err)
+{
+    struct read_choice *choice = NULL;
+    const struct weft_part *part = &b->part;
+    int rc = 0;
+    if (!weft_part_has_all(part))
+        rc = read_choice_new(&choice, in, part, b->from_ns, b->to_ns, err);
+    if (rc == 0)
+        rc = read_open_within(out, in, b, err);
+    if (rc < 0) {
+        read_choice_free(choice);
+        return rc;
+    }
+    (*out)->choice = choice;
+    (*out)->facts.promotion.lacks |= choice != NULL;
+    return 0;
+}
+
+/* Returns false if both parts are about something, and not about the same. */
+static bool join_parts(struct weft_part *wanted, const struct weft_part *file)
+{
+    if (weft_part_has_all(wanted)) {
+        wanted->stream = file->stream;
+        wanted->promise = file->promise;
+    }
+    return weft_part_has_all(file) ||
+           (wanted->stream == file->stream && wanted->promise == file->promise);
+}
+
+/* Opens the whole, finds the time of its first event, then opens the part. in: closed, or taken over. */
+static int open_part(struct weft_reader **out, struct weft_input *in, const struct weft_part *part,
+                     struct weft_error *err)
+{
+    struct weft_reader *r;
+    const struct weft_event *events;
+    struct read_bounds b = {.part = *part, .to_ns = UINT64_MAX};
+    *out = NULL;
+    int rc = read_open(&r, in, NULL, err);
+    for (ptrdiff_t n = 1; rc == 0 && n > 0 && !r->has_first;) {
+        n = weft_reader_next(r, &events, err);
+        rc = n < 0 ? (int)n : 0;
+    }
+    if (rc == 0) {
+        b.begin_ns = r->facts.first_ns;
+        b.from_ns = part->from_ns == INT64_MIN ? 0 : later(b.begin_ns, part->from_ns);
+        b.to_ns = part->to_ns == INT64_MAX ? UINT64_MAX : later(b.begin_ns, part->to_ns);
+        if (r->facts.is_part && !join_parts(&b.part, &r->facts.part))
+            rc = weft_error_set(err, WEFT_E_INVALID, WEFT_NO_OFFSET,
+                                "is already a part, of another stream or promise");
+        else
+            read_take_input(r, in);
+    }
+    weft_reader_close(r);
+    return rc < 0 ? rc : open_chosen(out, in, &b, err);
+}
+
 int weft_reader_open_part(struct weft_reader **out, const char *path, const struct weft_part *part,
                           struct weft_error *err)
 {
     struct weft_input in;
-    struct weft_reader *r = NULL;
-    uint64_t begin_ns;
+    const int rc = weft_input_open(&in, path, err);
     *out = NULL;
+    return rc < 0 ? rc : open_part(out, &in, part, err);
+}
+
+int weft_reader_open(struct weft_reader **out, const char *path, struct weft_error *err)
+{
+    struct weft_input in;
+    struct weft_reader *r;
     int rc = weft_input_open(&in, path, err);
-    if (rc < 0)
-        return rc;
-    rc = find_begin(&in, &begin_ns, err);
+    *out = NULL;
     if (rc == 0)
-        rc = make_reader(&r, &in, err);
-    weft_input_close(&in);
-    if (rc < 0)
+        rc = read_open(&r, &in, NULL, err);
+    if (rc < 0 || !r->facts.is_part || weft_part_has_all(&r->facts.part)) {
+        *out = rc < 0 ? NULL : r;
         return rc;
-    r->from_ns = part->from_ns == INT64_MIN ? 0 : later(begin_ns, part->from_ns);
-    r->to_ns = part->to_ns == INT64_MAX ? UINT64_MAX : later(begin_ns, part->to_ns);
-    r->facts.first_ns = begin_ns;
-    r->has_first = true;
-    r->facts.is_part = true;
-    r->facts.part = *part;
-    return begin_reader(out, r, err);
+    }
+    read_take_input(r, &in);
+    weft_reader_close(r);
+    return open_part(out, &in, &(struct weft_part)WEFT_WHOLE, err);
 }
 
 void read_cut_off(struct weft_reader *r)
@@ -261,19 +332,25 @@ void weft_reader_close(struct weft_reader *r)
         return;
     weft_reader_stop_ahead(r);
     r->format->fini(r);
+    read_choice_free(r->choice);
     weft_input_close(&r->input);
     free(r);
+}
+
+static bool is_chosen(const struct weft_reader *r, struct weft_event *ev)
+{
+    return !r->choice || read_choice_takes(r->choice, ev, read_stream_number(r, ev->stream));
 }
 
 /* Leaves out what does not belong to the part, for formats that do not do that themselves. Returns how many are left. */
 static ptrdiff_t keep_part(struct weft_reader *r, ptrdiff_t n)
 {
     ptrdiff_t kept = 0;
-    const struct weft_event *const end = r->batch + n;
-    for (const struct weft_event *ev = r->batch; ev < end; ev++) {
+    for (ptrdiff_t i = 0; i < n; i++) {
+        struct weft_event *ev = &r->batch[i];
         if (ev->time_ns > r->to_ns)
             read_cut_off(r);
-        else if (ev->time_ns >= r->from_ns || ev->promoted)
+        else if ((ev->time_ns >= r->from_ns || ev->promoted) && is_chosen(r, ev))
             r->batch[kept++] = *ev;
     }
     r->facts.outside_events += (uint64_t)(n - kept);

@@ -28,23 +28,37 @@ struct weft_reader;
  * damaged opens. What is recorded into the file after it was opened may or may not be seen. */
 int weft_reader_open(struct weft_reader **out, const char *path, struct weft_error *err);
 
-/* A part of a trace, in nanoseconds since its first event; both ends belong to it. */
+/* A part of a trace: what happened between two times, in nanoseconds since its first event (both belong to it), and of that
+ * only what a stream or a promise has to do with. At most one of the two is set. */
 struct weft_part {
     int64_t from_ns, to_ns;
+    uint64_t stream;  /* its number; WEFT_ALL_STREAMS: of all */
+    uint64_t promise; /* WEFT_ID_LOOP: of all */
 };
+#define WEFT_ALL_STREAMS UINT64_MAX
 #define WEFT_WHOLE                                                                                 \
     {                                                                                              \
-        .from_ns = INT64_MIN, .to_ns = INT64_MAX                                                   \
+        .from_ns = INT64_MIN, .to_ns = INT64_MAX, .stream = WEFT_ALL_STREAMS,                      \
+        .promise = WEFT_ID_LOOP                                                                    \
     }
+
+/* It leaves out neither streams nor promises. */
+static inline bool weft_part_has_all(const struct weft_part *p)
+{
+    return p->stream == WEFT_ALL_STREAMS && p->promise == WEFT_ID_LOOP;
+}
 
 static inline bool weft_part_is_whole(const struct weft_part *p)
 {
-    return p->from_ns == INT64_MIN && p->to_ns == INT64_MAX;
+    return p->from_ns == INT64_MIN && p->to_ns == INT64_MAX && weft_part_has_all(p);
 }
 
 /* The same for a part of the trace: as if it had been a ring that was copied at to_ns and held nothing older than from_ns.
  * So what came before counts as overwritten, and what is pending at to_ns is. Times are those of the whole trace
- * (first_ns is). Packets that lie outside are not read, where the format has packets. */
+ * (first_ns is). Packets that lie outside are not read, where the format has packets. Of a stream or a promise, see
+ * read/choose.h: the packets between the two times are read three times, and what is handed out is little.
+ * A trace that weft save made of a part is that part, also by weft_reader_open: times are those of the trace that it was
+ * made of. WEFT_E_INVALID: it is a part of another stream or promise than the one that is asked for. */
 int weft_reader_open_part(struct weft_reader **out, const char *path, const struct weft_part *part,
                           struct weft_error *err);
 
@@ -284,7 +298,8 @@ struct weft_reader_facts {
     uint64_t names, nameless;
     bool is_part; /* it was opened by weft_reader_open_part, with: */
     struct weft_part part;
-    /* not weft's own traces: events outside of the part, which all other counts include */
+    /* events outside of the part, which all other counts include; of weft's own, only those that streams and promises
+     * leave out */
     uint64_t outside_events;
     /* time of the first event that is not promoted; known once the first events were handed out */
     uint64_t first_ns;

@@ -40,6 +40,7 @@ struct weft_reader_format {
 
 struct read_seen;
 struct read_ahead;
+struct read_choice;
 
 struct weft_reader {
     const struct weft_reader_format *format;
@@ -49,9 +50,11 @@ struct weft_reader {
     struct weft_damage damage;
     bool has_first;          /* facts.first_ns is known */
     uint64_t from_ns, to_ns; /* only what happened then is handed out, on the clock of the events */
-    bool is_trace;           /* index has found a packet that it understands */
-    struct texts *texts;     /* the table of texts that events share; NULL: there is none */
-    uint64_t done, all;      /* how much has been handed out, and of how much; in any unit */
+    struct read_choice
+        *choice;              /* of events, if the part is about a stream or a promise (choose.h) */
+    bool is_trace;            /* index has found a packet that it understands */
+    struct texts *texts;      /* the table of texts that events share; NULL: there is none */
+    uint64_t done, all;       /* how much has been handed out, and of how much; in any unit */
     struct weft_event *batch; /* WEFT_BATCH of them: where the next events go */
     struct read_ahead *ahead; /* another thread decodes (ahead.h); or NULL */
     struct weft_event own_batch[WEFT_BATCH];
@@ -74,6 +77,33 @@ static inline bool read_is_text(const char *text, size_t size, const char *wante
  * or a negative WEFT_E code; *out is then NULL. */
 int read_open(struct weft_reader **out, struct weft_input *in, struct read_seen *seen,
               struct weft_error *err);
+
+/* A part of a trace, on the clock of its events. */
+struct read_bounds {
+    uint64_t begin_ns; /* of the first event of the whole */
+    uint64_t from_ns, to_ns;
+    struct weft_part part; /* as the facts say it */
+};
+
+/* The same for what lies within these bounds; part: only its stream and promise matter, and they choose nothing yet. */
+int read_open_within(struct weft_reader **out, struct weft_input *in,
+                     const struct read_bounds *bounds, struct weft_error *err);
+
+/* The file says that it is such a part; formats call it before they put their packets in order. */
+void read_is_part(struct weft_reader *r, const struct read_bounds *bounds);
+
+/* Takes over what the reader reads from. */
+static inline void read_take_input(struct weft_reader *r, struct weft_input *in)
+{
+    *in = r->input;
+    r->input.fd = -1;
+}
+
+/* A stream's number, by its index. */
+static inline uint64_t read_stream_number(const struct weft_reader *r, uint32_t stream)
+{
+    return stream < r->facts.streams && r->facts.stream ? r->facts.stream[stream].number : stream;
+}
 
 /* Something comes behind to_ns: at that time the trace is as if it had been copied then. */
 void read_cut_off(struct weft_reader *r);

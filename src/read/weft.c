@@ -517,6 +517,16 @@ static int open_weft(struct weft_reader *r, struct weft_error *err)
     return rc < 0 ? rc : read_drained_begin(f, err);
 }
 
+bool read_part_packets(const struct weft_reader *r, bool (*use)(void *data, uint64_t offset),
+                       void *data)
+{
+    const struct weft_file *f = (const struct weft_file *)r;
+    for (uint64_t i = 0; i < f->packets; i++)
+        if ((!r->choice || f->packet[i].chosen) && !use(data, f->packet[i].offset))
+            return false;
+    return true;
+}
+
 static ptrdiff_t next_events(struct weft_reader *r, struct weft_error *err)
 {
     struct weft_file *f = (struct weft_file *)r;

@@ -40,6 +40,7 @@ struct packet {
     uint32_t ended_at, ended_count; /* its ended bytes, in the header; or 0 */
     uint64_t overwritten;           /* events overwritten in its place of the pool, before it */
     bool newest;                    /* of its stream */
+    bool chosen;                    /* the part has events of it (choose.h) */
     bool cut;                       /* the file ends within its content */
 };
 
@@ -288,6 +289,11 @@ void read_drained_fini(struct drained *d);
  * its time is in ticks. Returns 0 or a negative code. */
 typedef void read_look_fn(void *data, const struct weft_event *ev);
 int read_merge_look(struct weft_file *f, read_look_fn *look, void *data, struct weft_error *err);
+
+/* Calls use for each packet of events that the part has: of a stream or a promise, once all events have been handed
+ * out, only those with such events. offset: in the file. Returns false if use did. */
+bool read_part_packets(const struct weft_reader *r, bool (*use)(void *data, uint64_t offset),
+                       void *data);
 
 int read_merge_begin(struct weft_file *f, struct weft_error *err);
 ptrdiff_t read_merge_next(struct weft_reader *r, struct weft_error *err);

@@ -69,7 +69,7 @@ usage ''
 for short in prom promi; do
     run 0 "$WEFT" "$short" "$good"
 done
-usage stats --his task --top 3 --r "$good" --b type --s count --h
+usage stats --his task --top 3 --r "$good" --b type --so count --h
 says "$tmp/err" '^weft stats: option --h is ambiguous: it may be --histogram or --help; see weft stats --help$'
 usage record --s=1M true
 says "$tmp/err" '^weft record: option --s is ambiguous: it may be --size, --sample, --sample-size or --sample-low;'
