@@ -79,6 +79,17 @@ static int write_packed(struct cli_copy *c, const struct weft_input *in, const c
     return watch_pack(&c->spooled, fileno(c->out.file), 0, &c->written, &c->err);
 }
 
+/* Says what was left out. */
+static void tell_part(const struct cli_copy *c)
+{
+    uint64_t all, left_out;
+    if (!c->snapshot || weft_part_is_whole(&cli_part))
+        return;
+    left_out = weft_snapshot_left_out(c->snapshot, &all);
+    cli_say(c->source, "%s of %s left out, since they lie outside of the part",
+            weft_count(left_out).text, cli_many(all, "packet").text);
+}
+
 int cli_save_write(struct cli_copy *c, const struct weft_input *in)
 {
     const char *target = c->request->target;
@@ -110,6 +121,7 @@ int cli_save_write(struct cli_copy *c, const struct weft_input *in)
     if (gone)
         cli_say(c->source, "%" PRIu64 " of the oldest packets were overwritten while it was copied",
                 gone);
+    tell_part(c);
     if (isatty(STDERR_FILENO))
         cli_say(shown, "%" PRIu64 " bytes written", c->written);
     return CLI_DONE;
@@ -125,6 +137,7 @@ int cli_save_give_up(struct cli_copy *c)
 void cli_save_fini(struct cli_copy *c)
 {
     weft_input_close(&c->spooled);
+    weft_input_close(&c->still);
     weft_snapshot_free(c->snapshot);
 }
 
@@ -154,13 +167,57 @@ static bool open_source(struct cli_copy *c, struct weft_input *in, char *path, s
     return rc == 0 || cli_complain(r->source, &c->err);
 }
 
+/* A part is one of a trace that does not change: of a live one, of a copy. */
+static int stand_still(struct cli_copy *c)
+{
+    if (!weft_snapshot_is_live(c->snapshot))
+        return 1;
+    int rc = weft_snapshot_to_room(c->snapshot, &c->still, &c->err);
+    weft_snapshot_free(c->snapshot);
+    c->snapshot = NULL;
+    return rc < 0 ? rc : weft_snapshot_begin(&c->snapshot, &c->still, &c->err);
+}
+
+/* Leaves out what does not belong to the part. */
+static int keep_part(struct cli_copy *c, const struct weft_input *in)
+{
+    char opened[32];
+    struct weft_reader *reader = NULL;
+    const struct weft_event *events;
+    ptrdiff_t n;
+    snprintf(opened, sizeof opened, "/proc/self/fd/%d", in->fd);
+    int rc = weft_reader_open_part(&reader, opened, &cli_part, &c->err);
+    if (rc == 0 && !weft_part_has_all(&weft_reader_facts(reader)->part)) {
+        while ((n = weft_reader_next(reader, &events, &c->err)) > 0)
+            ;
+        rc = (int)n;
+    }
+    if (rc == 0)
+        rc = weft_snapshot_keep_part(c->snapshot, reader, &c->err);
+    weft_reader_close(reader);
+    return rc;
+}
+
+/* Finds out what is copied. Returns 1; 0 if there is no snapshot, but a copy byte by byte; or a negative WEFT_E code. */
+static int find_copy(struct cli_copy *c, const struct weft_input *in)
+{
+    int rc = weft_snapshot_begin(&c->snapshot, in, &c->err);
+    if (weft_part_is_whole(&cli_part))
+        return rc;
+    if (rc > 0)
+        rc = stand_still(c);
+    if (rc >= 0)
+        rc = keep_part(c, c->still.fd < 0 ? in : &c->still);
+    return rc < 0 ? rc : 1;
+}
+
 static int copy(struct cli_copy *c, const struct weft_input *in)
 {
     char opened[32];
     const char *const sources[] = {strcmp(c->source, "-") == 0 ? c->source : opened};
     struct weft_reader *reader = NULL;
     snprintf(opened, sizeof opened, "/proc/self/fd/%d", in->fd);
-    int rc = weft_snapshot_begin(&c->snapshot, in, &c->err);
+    int rc = find_copy(c, in);
     if (rc == 0) { /* of another format, or no trace at all */
         rc = weft_reader_open(&reader, opened, &c->err);
         if (rc == 0)
@@ -180,12 +237,40 @@ static int save_file(const struct cli_save_request *r)
 {
     char path[PATH_MAX];
     struct weft_input in = {.fd = -1};
-    struct cli_copy c = {
-        .request = r, .source = path, .spooled = {.fd = -1}, .err = {.offset = WEFT_NO_OFFSET}};
+    struct cli_copy c = {.request = r,
+                         .source = path,
+                         .spooled = {.fd = -1},
+                         .still = {.fd = -1},
+                         .err = {.offset = WEFT_NO_OFFSET}};
     int status = open_source(&c, &in, path, sizeof path) ? copy(&c, &in) : CLI_FAILED;
     weft_input_close(&in);
     cli_save_fini(&c);
     return status;
+}
+
+const char *cli_save_part(const char *source)
+{
+    char path[PATH_MAX], *name = NULL;
+    const struct cli_save_request r = {.source = source};
+    struct weft_input in = {.fd = -1};
+    struct cli_copy c = {.request = &r,
+                         .source = path,
+                         .spooled = {.fd = -1},
+                         .still = {.fd = -1},
+                         .err = {.offset = WEFT_NO_OFFSET}};
+    if (open_source(&c, &in, path, sizeof path)) {
+        int rc = find_copy(&c, &in);
+        if (rc > 0)
+            rc = weft_snapshot_to_room(c.snapshot, &c.spooled, &c.err);
+        if (rc < 0)
+            cli_complain(path, &c.err);
+        else if (fcntl(c.spooled.fd, F_SETFD, 0) == 0 &&
+                 asprintf(&name, "/proc/self/fd/%d", c.spooled.fd) >= 0)
+            c.spooled.fd = -1; /* it is open until the process ends */
+    }
+    weft_input_close(&in);
+    cli_save_fini(&c);
+    return name;
 }
 
 /* ---- The command ---- */
@@ -197,6 +282,7 @@ static const struct cli_option options[] = {
              .completes = "weft|trace|zst"),
     CLI_FLAG("compress", request.compress,
              "five times smaller, by zstd; every command reads it as it is", .letter = 'z'),
+    CLI_PART,
     CLI_FLAG("follow", request.follow,
              "of a Xen domain: waits until it offers a trace, then until it ends, crashes or is "
              "destroyed, or until Ctrl-C; and copies what is there then"),
@@ -226,6 +312,8 @@ static void check(const struct cli_save_request *r)
                    : r->follow   ? "to be followed"
                    : r->compress ? "to be compressed"
                                  : "to be limited");
+    if (xen && !weft_part_is_whole(&cli_part))
+        cli_misuse("save", "a Xen domain's trace is saved whole; parts of that file can be saved");
     if (!is_list(r) && r->json)
         cli_misuse("save", "--json is for the list of domains, weft save xen:");
     if (!is_list(r) && !r->target)

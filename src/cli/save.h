@@ -19,8 +19,9 @@ struct cli_copy {
     const char *source; /* its name, to be shown */
     struct weft_output out;
     struct weft_snapshot *snapshot; /* NULL: the source is not in weft's own format */
-    struct weft_input spooled;      /* the copy, if it was made elsewhere first */
-    uint64_t written;               /* bytes */
+    struct weft_input still;   /* a copy of the whole, if only a part of a live trace is saved */
+    struct weft_input spooled; /* the copy, if it was made elsewhere first */
+    uint64_t written;          /* bytes */
     struct weft_error err;
 };
 
@@ -36,6 +37,10 @@ int cli_save_write(struct cli_copy *c, const struct weft_input *in);
 int cli_save_give_up(struct cli_copy *c);
 
 void cli_save_fini(struct cli_copy *c);
+
+/* Saves the part of a trace that cli_part says in a file without a name, for a program that this process becomes. Returns
+ * the path of the file; NULL: it was printed why not. */
+const char *cli_save_part(const char *source);
 
 /* Saves the trace of a Xen domain. Returns the exit status. */
 int cli_save_guest(const struct cli_save_request *r);

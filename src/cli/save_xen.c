@@ -235,6 +235,7 @@ int cli_save_guest(const struct cli_save_request *r)
     struct job j = {.copy = {.request = r,
                              .source = r->source,
                              .spooled = {.fd = -1},
+                             .still = {.fd = -1},
                              .err = {.offset = WEFT_NO_OFFSET}}};
     if (cli_xen_connect(&j.xen, &j.copy.err) < 0)
         return cli_fail_by(r->source, &j.copy.err);

@@ -10,6 +10,7 @@
 
 #include "analyse/explain.h"
 #include "cli/common.h"
+#include "cli/save.h"
 #include "cli/source.h"
 
 #define PROGRAM "weft-view"
@@ -18,7 +19,7 @@
 struct request {
     char place[PLACE_MAX];
     size_t size; /* of place */
-    bool raw, measure, diff, selected, finding;
+    bool raw, measure, diff, selected, finding, part;
     const char *theme;
 };
 
@@ -41,7 +42,9 @@ static void append(struct request *r, const char *key, const char *value)
 static void append_time(const struct cli_command *c, const struct cli_option *o, const char *text)
 {
     char number[32];
-    snprintf(number, sizeof number, "%" PRId64, cli_time(c, o, text));
+    const int64_t ns = cli_time(c, o, text);
+    *(strcmp(o->name, "from") == 0 ? &cli_part.from_ns : &cli_part.to_ns) = ns;
+    snprintf(number, sizeof number, "%" PRId64, ns);
     append(&request, o->name, number);
 }
 
@@ -77,6 +80,11 @@ static const struct cli_option options[] = {
     CLI_CALL("at", set_place, "PLACE", "go to a place that \"copy link\" has copied"),
     CLI_CALL("from", append_time, "TIME", "begin there (39.5ms, 2s; a bare number is nanoseconds)"),
     CLI_CALL("to", append_time, "TIME", "end there"),
+    CLI_FLAG("part", request.part,
+             "open only what lies between --from and --to; the rest is not read, so it helps where "
+             "a trace is larger than memory"),
+    CLI_PART_STREAM,
+    CLI_PART_PROMISE,
     CLI_CALL("select", append_number, "ID", "select that promise", .most = UINT64_MAX,
              .given = &request.selected),
     CLI_CALL("finding", append_number, "N", "show finding N of weft explain", .least = 1,
@@ -143,11 +151,17 @@ static int run_window(const struct request *r, char **files, size_t count)
     return CLI_FAILED;
 }
 
-/* Traces of Xen domains are copied, and the window opens the copies. */
+/* Parts of traces, and traces of Xen domains, are copied, and the window opens the copies. */
 static bool copy_guests(char **files, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         struct weft_error err = {.offset = WEFT_NO_OFFSET};
+        if (request.part) {
+            files[i] = (char *)cli_save_part(files[i]);
+            if (!files[i])
+                return false;
+            continue;
+        }
         const char *path = cli_trace_path_for_exec(files[i], &err);
         if (!path)
             return cli_complain(files[i], &err);
@@ -166,6 +180,9 @@ static int run(int files, char **file)
                                 : "--finding selects what is to blame");
     if (request.diff && files != 2)
         cli_misuse("view", "--diff compares two FILEs, a good run and a bad one");
+    request.part |= !weft_part_has_all(&cli_part);
+    if (request.part && weft_part_is_whole(&cli_part))
+        cli_misuse("view", "--part needs --from or --to");
     const size_t count = (size_t)files;
     return copy_guests(file, count) ? run_window(&request, file, count) : CLI_FAILED;
 }

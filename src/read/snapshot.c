@@ -21,6 +21,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -117,6 +118,58 @@ int weft_snapshot_begin(struct weft_snapshot **out, const struct weft_input *in,
     else
         weft_snapshot_free(s);
     return rc;
+}
+
+/* ---- Parts ---- */
+
+struct offsets {
+    uint64_t *at;
+    uint64_t count;
+    uint32_t room;
+};
+
+static bool add_offset(void *data, uint64_t offset)
+{
+    struct offsets *o = data;
+    if (!weft_reserve(&o->at, o->count, &o->room, sizeof *o->at))
+        return false;
+    o->at[o->count++] = offset;
+    return true;
+}
+
+int weft_snapshot_keep_part(struct weft_snapshot *s, const struct weft_reader *part,
+                            struct weft_error *err)
+{
+    const struct weft_reader_facts *f = weft_reader_facts(part);
+    struct offsets o = {.at = NULL};
+    if (!s || s->mirage || !f->is_part || part->format != &read_weft_format)
+        return weft_error_set(err, WEFT_E_INVALID, WEFT_NO_OFFSET,
+                              "is not in weft's own format, so no part of it can be saved; weft "
+                              "export --to mirage writes one");
+    if (!read_part_packets(part, add_offset, &o)) {
+        free(o.at);
+        return weft_no_memory(err);
+    }
+    weft_sort(o.at, o.count, sizeof *o.at, weft_order_u64);
+    for (size_t i = 0; i < s->pieces; i++) {
+        struct piece *p = &s->piece[i];
+        p->left_out = p->sequence &&
+                      !(o.count && bsearch(&p->at, o.at, o.count, sizeof *o.at, weft_order_u64));
+        s->left_out += p->left_out;
+        if (p->left_out)
+            s->overwritten -= p->overwritten; /* as when the part of the whole is read */
+    }
+    free(o.at);
+    snprintf(s->part, sizeof s->part,
+             "part=%" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64, f->first_ns,
+             part->from_ns, part->to_ns, f->part.stream, f->part.promise);
+    return 0;
+}
+
+uint64_t weft_snapshot_left_out(const struct weft_snapshot *s, uint64_t *all)
+{
+    *all = s->listed;
+    return s->left_out;
 }
 
 bool weft_snapshot_is_live(const struct weft_snapshot *s)

@@ -25,6 +25,17 @@ struct weft_snapshot;
 int weft_snapshot_begin(struct weft_snapshot **out, const struct weft_input *in,
                         struct weft_error *err);
 
+/* Leaves out of the copy what does not belong to a part: of packets of events outside of it, only their headers are copied,
+ * and the facts say which part it is. part: a reader of it, which has read the same input to its end, or needs not if
+ * the part has all streams and promises. The trace must not be live. s may be NULL: the trace is in another format. Returns 0, WEFT_E_INVALID if it is not in weft's own format, or
+ * WEFT_E_NOMEM. Call it before the copy is written. */
+struct weft_reader;
+int weft_snapshot_keep_part(struct weft_snapshot *s, const struct weft_reader *part,
+                            struct weft_error *err);
+
+/* How many packets of events the copy leaves out, and how many there were. */
+uint64_t weft_snapshot_left_out(const struct weft_snapshot *s, uint64_t *all);
+
 /* Returns true if the recording process is alive, so that packets may be overwritten while they are
  * copied. (mirage's files do not say so; for them it is true only if the writer is
  * WEFT_WRITER_ALIVE.) */

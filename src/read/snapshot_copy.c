@@ -114,8 +114,33 @@ static int write_events(struct weft_snapshot *s, const struct piece *p,
     return write_buffered(s, bytes);
 }
 
+/* Of a packet outside of the part that is copied: its times, its place in its stream, and its pair of clocks. */
+static int copy_header(struct weft_snapshot *s, const struct piece *p)
+{
+    struct weft_events_header h;
+    int rc = read_scan_header(s, p->at, p->room, &h);
+    if (rc == 0)
+        return count_gone(s, p);
+    const bool is_long = h.packet.header_bytes >= sizeof h;
+    const size_t size = is_long ? sizeof h : WEFT_EVENTS_HEADER_V1_0;
+    if (rc > 0)
+        rc = read_scan_reserve(s, size + 8);
+    if (rc < 0)
+        return rc;
+    h.packet.header_bytes = (uint32_t)size;
+    h.packet.content_bits = size * 8;
+    h.events = h.ended_at = h.ended_count = 0;
+    h.counts = 0;
+    memcpy(s->buffer, &h, size);
+    s->copied++;
+    s->last_copied = p->sequence > s->last_copied ? p->sequence : s->last_copied;
+    return write_buffered(s, size);
+}
+
 static int copy_events(struct weft_snapshot *s, const struct piece *p)
 {
+    if (p->left_out)
+        return copy_header(s, p);
     struct weft_events_header before, after;
     int rc = read_scan_header(s, p->at, p->room, &before);
     if (rc < 0)
@@ -308,6 +333,22 @@ static int used_of(struct weft_snapshot *s, const struct piece *p,
     return 0;
 }
 
+/* Says in the facts, which take size bytes in the buffer, which part of the trace the copy is; there is room. Returns the
+ * new size. Of several such texts the part is what is in all of them. */
+static ptrdiff_t add_part(struct weft_snapshot *s, ptrdiff_t size)
+{
+    struct weft_packet_header *h = (struct weft_packet_header *)s->buffer;
+    const size_t more = strlen(s->part) + 1;
+    if (more == 1 || h->content_bits / 8 != (uint64_t)size || (uint64_t)size < h->header_bytes)
+        return size;
+    size_t gap = (size_t)size > h->header_bytes && s->buffer[size - 1] != '\0';
+    if (gap)
+        s->buffer[size] = '\0';
+    memcpy(s->buffer + size + gap, s->part, more);
+    h->content_bits += (gap + more) * 8;
+    return size + (ptrdiff_t)(gap + more);
+}
+
 /* Appends the sight of the source's clock to the facts, which take size bytes in the buffer; there
  * is room. Returns the new size. */
 static ptrdiff_t add_sight(struct weft_snapshot *s, ptrdiff_t size)
@@ -394,7 +435,7 @@ static int copy_other(struct weft_snapshot *s, const struct piece *p)
     if (p->class == WEFT_PACKET_SAMPLES)
         return copy_samples(s, p);
     int rc = used_of(s, p, &h, &bytes);
-    rc = rc < 0 ? rc : read_scan_reserve(s, bytes + WEFT_SIGHT_TEXT);
+    rc = rc < 0 ? rc : read_scan_reserve(s, bytes + WEFT_SIGHT_TEXT + 1 + READ_PART_TEXT);
     n = rc < 0 ? rc : read_snapshot_get(s, p->at, bytes);
     if (n < (ptrdiff_t)sizeof h)
         return n < 0 ? (int)n : 0;
@@ -408,7 +449,7 @@ static int copy_other(struct weft_snapshot *s, const struct piece *p)
             s->says_pause = h.header_bytes >= pause_end && (size_t)n >= pause_end;
         }
         set_facts(s, (struct weft_facts_header *)s->buffer);
-        n = s->written == 0 ? add_sight(s, n) : n;
+        n = add_part(s, s->written == 0 ? add_sight(s, n) : n);
     }
     if (p->class == WEFT_PACKET_ROLL)
         n = pack_roll(s, n);

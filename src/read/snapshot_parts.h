@@ -14,6 +14,9 @@
 
 struct weft_snapshot;
 
+/* "part=", five numbers, and a NUL. */
+enum { READ_PART_TEXT = 128 };
+
 /* A packet. Its sizes are plausible, and no packet overlaps another. */
 struct spot {
     uint64_t at;
@@ -98,6 +101,7 @@ struct piece {
     uint64_t overwritten;
     uint32_t events; /* UINT32_MAX: it was not closed yet */
     uint16_t class;
+    bool left_out; /* it lies outside of the part that is copied: only its header is written */
 };
 
 /* What had ended, before the moment, among the promises of a packet of events, or those in a packet
@@ -162,7 +166,9 @@ struct weft_snapshot {
     uint64_t closed;
     /* events that end promises, recorded after step 1, may have been overwritten */
     bool lossy;
-    uint64_t listed, copied, gone;     /* packets of events */
+    uint64_t listed, copied, gone; /* packets of events */
+    uint64_t left_out;             /* … of those listed, only headers */
+    char part[READ_PART_TEXT];     /* what the facts say of the part; empty: the copy is whole */
     uint64_t last_listed, last_copied; /* their sequence numbers */
     /* the facts that the copy begins with, as they were read */
     struct weft_facts_header facts_copy;
