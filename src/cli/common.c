@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "cli/memory.h"
 #include "cli/report.h"
 #include "cli/source.h"
 #include "view/text.h"
@@ -216,10 +217,36 @@ int cli_status(const char *path, const struct weft_damage *damage, uint64_t even
                                                : cli_fail(path, "not a single event can be read");
 }
 
+enum { MEMORY_SMALL = 64 << 20 }; /* that much is there */
+
+/* Returns false, after saying what helps, if there is not that much memory. */
+static bool is_room(const char *path, uint64_t wanted)
+{
+    const uint64_t there = wanted < MEMORY_SMALL ? UINT64_MAX : cli_memory_left("");
+    if (wanted <= there)
+        return true;
+    return cli_say(path,
+                   "needs %s of memory or more, and there are %s; look at a part of it, by --from "
+                   "and --to or --stream, or save one first: weft save --from TIME --to TIME -o "
+                   "PART %s",
+                   weft_size(wanted).text, weft_size(there).text, path);
+}
+
+/* Returns true if a model of the trace may fit: so far it has taken more than twice the size of the events. Of a stream or a
+ * promise, and of other formats, which have texts in their events, it is not known before how much they take. */
+static bool may_fit(const struct weft_reader *reader, const char *path)
+{
+    const struct weft_reader_facts *f = weft_reader_facts(reader);
+    const bool chosen = f->is_part && !weft_part_has_all(&f->part);
+    return chosen || !f->stream || f->of_ocaml || is_room(path, 2 * f->content_bytes);
+}
+
 struct weft_model *cli_model_quiet(struct weft_reader *reader, const char *path)
 {
     struct weft_model *model = NULL;
     struct weft_error err = {.offset = WEFT_NO_OFFSET};
+    if (!may_fit(reader, path))
+        return NULL;
     struct cli_progress progress = cli_progress_begin(path);
     int rc = weft_model_build(&model, reader, cli_progress_show, &progress, &err);
     cli_progress_end(&progress);
@@ -255,6 +282,8 @@ struct weft_model *cli_model(const char *path)
 struct weft_history *cli_history(const struct weft_model *model, const char *path)
 {
     struct weft_history *history = NULL;
+    if (!is_room(path, 20 * model->events_total)) /* it has taken 28 bytes for each */
+        return NULL;
     struct cli_progress progress = cli_progress_begin(path);
     int rc = weft_history_new(&history, model, cli_progress_show, &progress);
     cli_progress_end(&progress);

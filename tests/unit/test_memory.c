@@ -2,7 +2,9 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/memory.h"
@@ -38,6 +40,52 @@ TEST(test_lines)
 TEST(test_available)
 {
     assert_in_range(cli_memory_available(), 1 << 20, UINT64_MAX);
+}
+
+static char root[] = "/tmp/test_memory.XXXXXX";
+
+/* Makes a file below the root, and its folders. */
+static void put(const char *name, const char *text)
+{
+    char path[256];
+    int n = snprintf(path, sizeof path, "%s/%s", root, name);
+    for (char *at = path + strlen(root) + 1; (at = strchr(at, '/')); *at++ = '/') {
+        *at = '\0';
+        mkdir(path, 0700);
+    }
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    assert_true(n > 0 && fputs(text, f) >= 0 && fclose(f) == 0);
+}
+
+TEST(test_left)
+{
+    char remove[64];
+    assert_non_null(mkdtemp(root));
+    assert_int_equal(cli_memory_left(root), UINT64_MAX);
+    put("proc/meminfo", "MemAvailable: 4000 kB\nSwapFree: 96 kB\n");
+    assert_int_equal(cli_memory_left(root), 4096 << 10);
+    /* Its own group has no limit, the one above it has; files in memory do not count. */
+    put("proc/self/cgroup", "1:name=systemd:/x\n0::/a/b\n");
+    put("sys/fs/cgroup/a/b/memory.max", "max\n");
+    put("sys/fs/cgroup/a/b/memory.current", "1000\n");
+    assert_int_equal(cli_memory_left(root), 4096 << 10);
+    put("sys/fs/cgroup/a/memory.max", "3000\n");
+    put("sys/fs/cgroup/a/memory.current", "2500\n");
+    assert_int_equal(cli_memory_left(root), 500);
+    put("sys/fs/cgroup/a/memory.stat", "anon 1\ninactive_file 1200\nactive_file 300\n");
+    assert_int_equal(cli_memory_left(root), 2000);
+    put("sys/fs/cgroup/a/memory.current", "5000\n");
+    assert_int_equal(cli_memory_left(root), 0);
+    /* The first version of cgroups */
+    put("proc/self/cgroup", "3:cpu:/z\n4:memory:/m\n");
+    put("sys/fs/cgroup/memory/m/memory.limit_in_bytes", "700\n");
+    put("sys/fs/cgroup/memory/m/memory.usage_in_bytes", "600\n");
+    assert_int_equal(cli_memory_left(root), 100);
+    put("sys/fs/cgroup/memory/m/memory.stat", "inactive_file 1\ntotal_inactive_file 50\n");
+    assert_int_equal(cli_memory_left(root), 150);
+    snprintf(remove, sizeof remove, "rm -r %s", root);
+    assert_int_equal(system(remove), 0);
 }
 
 static bool can_have(size_t bytes)
