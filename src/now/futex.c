@@ -5,7 +5,9 @@
  * The layouts are those of glibc: sysdeps/nptl/bits/thread-shared-types.h, and struct_mutex.h and struct_rwlock.h beside it
  * or in sysdeps/x86/nptl/bits; nptl/nptl/semaphore's struct new_sem (sysdeps/nptl/internaltypes.h) and struct
  * pthread_barrier there. They are part of its ABI, but for the inner part of pthread_cond_t. musl's mutex:
- * src/internal/pthread_impl.h. */
+ * src/internal/pthread_impl.h.
+ *
+ * (The file is long because a circle of threads is only one if what each futex says is read again.) */
 #include <errno.h>
 #include <inttypes.h>
 #include <linux/futex.h>
