@@ -21,30 +21,49 @@ void paint_bands_fini(struct paint_bands *b)
     *b = (struct paint_bands){.piece = NULL};
 }
 
-uint32_t paint_bands_run(const struct weft_drawlist *list, uint32_t at)
-{
-    uint32_t end = at;
-    while (end < list->draws && list->draw[end].op != WEFT_DRAW_TEXT &&
-           list->draw[end].op != WEFT_DRAW_STEPS)
-        end++;
-    return end - at;
-}
-
-static int32_t lower(int32_t a, int32_t b)
+static int64_t lower(int64_t a, int64_t b)
 {
     return a < b ? a : b;
 }
 
-static int32_t higher(int32_t a, int32_t b)
+static int64_t higher(int64_t a, int64_t b)
 {
     return a > b ? a : b;
 }
 
-/* Which bands, of that many rows, a piece reaches into; it may be some more. */
-static void find_bands(struct paint_piece *x, const struct paint_pixels *p, int32_t width, int rows)
+/* Which bands, of that many rows, something from low to high reaches into; it may be some more. */
+static void find_bands(struct paint_piece *x, const struct paint_pixels *p, int64_t low,
+                       int64_t high, int rows)
+{
+    const int64_t top = (low - WEFT_PX) / WEFT_PX * p->scale + p->dy - p->y0,
+                  bottom = (high + WEFT_PX) / WEFT_PX * p->scale + p->dy - p->y0 + p->scale,
+                  height = p->y1 - p->y0;
+    if (low > high || bottom <= 0 || top >= height)
+        return;
+    x->first = top > 0 ? (uint32_t)(top / rows) : 0;
+    x->end = (uint32_t)((lower(bottom, height) - 1) / rows) + 1;
+}
+
+static void find_piece(struct paint_piece *x, const struct paint_pixels *p,
+                       const struct weft_drawlist *list, const struct weft_draw *d, int rows)
 {
     const struct paint_shape *s = &x->s;
-    int32_t low = INT32_MAX, high = INT32_MIN;
+    int64_t low = INT32_MAX, high = INT32_MIN;
+    const int64_t width = d->op == WEFT_DRAW_TEXT ? 0 : paint_shape_width(d);
+    *x = (struct paint_piece){.first = 0};
+    if (d->op == WEFT_DRAW_TEXT && paint_shape_text(list, d)) {
+        low = d->y0 - (int64_t)d->size * 5 / 4;
+        high = d->y0 + (int64_t)d->size / 2;
+    } else if (d->op == WEFT_DRAW_STEPS) {
+        for (uint32_t i = 0; i < d->count && d->alpha; i++) {
+            low = lower(low, list->points[d->first + i].y);
+            high = higher(high, list->points[d->first + i].y);
+        }
+    } else if (d->op == WEFT_DRAW_SHADES) {
+        paint_shape_shaded(&x->s, list, d);
+    } else if (d->op != WEFT_DRAW_TEXT) {
+        paint_shape_of(&x->s, list, d);
+    }
     if (s->body) {
         low = lower(s->y0, s->y1);
         high = higher(s->y0, s->y1);
@@ -53,15 +72,7 @@ static void find_bands(struct paint_piece *x, const struct paint_pixels *p, int3
         low = lower(low, s->corner[i].y);
         high = higher(high, s->corner[i].y);
     }
-    const int64_t top = ((int64_t)low - width - WEFT_PX) / WEFT_PX * p->scale + p->dy - p->y0,
-                  bottom = ((int64_t)high + width + WEFT_PX) / WEFT_PX * p->scale + p->dy - p->y0 +
-                           p->scale,
-                  height = p->y1 - p->y0;
-    x->first = x->end = 0;
-    if (low > high || bottom <= 0 || top >= height)
-        return;
-    x->first = top > 0 ? (uint32_t)(top / rows) : 0;
-    x->end = (uint32_t)(((bottom < height ? bottom : height) - 1) / rows) + 1;
+    find_bands(x, p, low - width, high + width, rows);
 }
 
 /* Sorts the pieces into the bands, keeping their order. */
@@ -86,30 +97,36 @@ static bool sort(struct paint_bands *b, uint32_t pieces, uint32_t bands)
 }
 
 bool paint_bands_paint(struct paint_bands *b, struct paint_pixels *p,
-                       const struct weft_drawlist *list, uint32_t at, uint32_t count, int theme)
+                       const struct weft_drawlist *list, int theme, paint_other_fn *other,
+                       void *data)
 {
     const int top = p->y0, bottom = p->y1;
     const int rows = BAND_BYTES / p->stride > ROWS_MIN ? BAND_BYTES / p->stride : ROWS_MIN;
     const uint32_t bands = (uint32_t)((bottom - top + rows - 1) / rows);
-    if (!weft_reserve_all(&b->piece, count, &b->pieces_room, sizeof *b->piece) ||
+    const struct weft_draw ground = {.op = WEFT_DRAW_RECT,
+                                     .ink = WEFT_INK_GROUND,
+                                     .alpha = 255,
+                                     .x1 = INT32_MAX,
+                                     .y1 = INT32_MAX};
+    struct paint_shape all;
+    const bool has_ground = paint_shape_of(&all, list, &ground);
+    if (!weft_reserve_all(&b->piece, list->draws, &b->pieces_room, sizeof *b->piece) ||
         !weft_reserve_all(&b->first, (uint64_t)bands + 2, &b->bands_room, sizeof *b->first))
         return false;
-    for (uint32_t i = 0; i < count; i++) {
-        const struct weft_draw *d = &list->draw[at + i];
-        struct paint_piece *x = &b->piece[i];
-        x->first = x->end = 0;
-        if (d->op == WEFT_DRAW_SHADES ? paint_shape_shaded(&x->s, list, d)
-                                      : paint_shape_of(&x->s, list, d))
-            find_bands(x, p, paint_shape_width(d), rows);
-    }
-    if (!sort(b, count, bands))
+    for (uint32_t i = 0; i < list->draws; i++)
+        find_piece(&b->piece[i], p, list, &list->draw[i], rows);
+    if (!sort(b, list->draws, bands))
         return false;
     for (uint32_t k = 0; k < bands; k++) {
         p->y0 = top + (int)k * rows;
         p->y1 = bottom - p->y0 < rows ? bottom : p->y0 + rows;
-        for (uint32_t i = b->first[k]; i < b->first[k + 1]; i++)
-            paint_pixels_shape(p, list, &list->draw[at + b->item[i]], &b->piece[b->item[i]].s,
-                               theme);
+        if (has_ground)
+            paint_pixels_draw(p, list, &ground, &all, theme);
+        for (uint32_t i = b->first[k]; i < b->first[k + 1]; i++) {
+            const struct weft_draw *d = &list->draw[b->item[i]];
+            if (!paint_pixels_draw(p, list, d, &b->piece[b->item[i]].s, theme))
+                other(data, d);
+        }
     }
     p->y0 = top;
     p->y1 = bottom;

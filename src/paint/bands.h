@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
-/* Paints many shapes into the pixels of a picture that is larger than a processor's cache: band by band, so that the
- * pixels of a band stay in it. The result is the same as if they were painted one after another. Private to src/paint. */
+/* Paints a draw list into the pixels of a picture that is larger than a processor's cache: band by band, so that the pixels
+ * of a band stay in it. The result is the same as if the draws were painted one after another. Private to src/paint. */
 #pragma once
 
 #include "paint/pixels.h"
@@ -17,10 +17,11 @@ struct paint_bands {
 
 void paint_bands_fini(struct paint_bands *b);
 
-/* How many draws from `at` on can be painted together: no texts and no steps. */
-uint32_t paint_bands_run(const struct weft_drawlist *list, uint32_t at);
+/* Paints what this cannot, a text or slanting steps, into the rows that p may write now. */
+typedef void paint_other_fn(void *data, const struct weft_draw *d);
 
-/* Paints that many draws. theme: which of a colour's values. Returns false if there is no memory; then nothing is
+/* Paints the ground and all draws. theme: which of a colour's values. Returns false if there is no memory; then nothing is
  * painted. */
 bool paint_bands_paint(struct paint_bands *b, struct paint_pixels *p,
-                       const struct weft_drawlist *list, uint32_t at, uint32_t count, int theme);
+                       const struct weft_drawlist *list, int theme, paint_other_fn *other,
+                       void *data);

@@ -10,7 +10,6 @@
 #include "paint/glyphs.h"
 #include "paint/pixels.h"
 
-#define TOGETHER 64    /* fewer draws are drawn one after another */
 #define SIDE_MAX 32768 /* px; the largest image surface, so products fit */
 
 struct weft_painter {
@@ -24,8 +23,8 @@ struct canvas {
     cairo_t *cr;
     const struct weft_drawlist *list;
     struct weft_painter *painter;
-    cairo_surface_t *surface; /* surface whose pixels can be written, or NULL */
-    bool written;             /* pixels were written that cairo does not know about */
+    cairo_surface_t *surface; /* whose pixels are written */
+    int clipped;              /* the row of pixels at which what cairo may draw begins; -1: all */
     int theme;                /* which of a colour's values */
 };
 
@@ -118,10 +117,6 @@ static void draw_shades(struct canvas *c, const struct weft_draw *d)
 
 static void draw_by_cairo(struct canvas *c, const struct weft_draw *d)
 {
-    if (c->written) {
-        cairo_surface_mark_dirty(c->surface);
-        c->written = false;
-    }
     if (d->op == WEFT_DRAW_TEXT) {
         paint_glyphs_text(c->painter->glyphs, c->list, d, weft_inks[d->ink].rgb[c->theme]);
         return;
@@ -199,72 +194,55 @@ static bool find_pixels(struct canvas *c)
     return true;
 }
 
-/* Call it before pixels are written. */
-static void begin_pixels(struct canvas *c)
+/* Draws in the band that is being painted. */
+static void draw_in_band(void *data, const struct weft_draw *d)
 {
-    if (!c->written)
-        cairo_surface_flush(c->surface);
-    c->written = true;
-}
-
-/* False: it must be drawn through cairo. */
-static bool draw_by_pixels(struct canvas *c, const struct weft_draw *d)
-{
-    struct paint_pixels *p = &c->painter->pixels;
-    struct paint_shape s = {.body = false};
-    if (!c->surface || d->op == WEFT_DRAW_TEXT)
-        return false;
-    begin_pixels(c);
-    if (d->op == WEFT_DRAW_STEPS) {
-        p->ink = weft_inks[d->ink].rgb[c->theme];
-        p->alpha = d->alpha;
-        return paint_pixels_steps(p, c->list, d);
+    struct canvas *c = data;
+    const struct paint_pixels *p = &c->painter->pixels;
+    const double scale = p->scale;
+    cairo_surface_mark_dirty(c->surface);
+    if (c->clipped != p->y0) {
+        c->clipped = p->y0;
+        cairo_restore(c->cr);
+        cairo_save(c->cr);
+        cairo_rectangle(c->cr, (p->x0 - p->dx) / scale, (p->y0 - p->dy) / scale,
+                        (p->x1 - p->x0) / scale, (p->y1 - p->y0) / scale);
+        cairo_clip(c->cr);
     }
-    if (d->op == WEFT_DRAW_SHADES || paint_shape_of(&s, c->list, d))
-        paint_pixels_shape(p, c->list, d, &s, c->theme);
-    return true;
-}
-
-/* Returns how many draws from `at` on it has drawn: 0 if few can be drawn together. */
-static uint32_t draw_by_bands(struct canvas *c, uint32_t at)
-{
-    const uint32_t count = c->surface ? paint_bands_run(c->list, at) : 0;
-    if (count < TOGETHER)
-        return 0;
-    begin_pixels(c);
-    return paint_bands_paint(&c->painter->bands, &c->painter->pixels, c->list, at, count, c->theme)
-               ? count
-               : 0;
+    draw_by_cairo(c, d);
+    cairo_surface_flush(c->surface);
 }
 
 static void draw_all(struct canvas *c)
 {
     const struct weft_drawlist *list = c->list;
-    struct weft_draw ground = {.op = WEFT_DRAW_RECT,
-                               .ink = WEFT_INK_GROUND,
-                               .alpha = 255,
-                               .x1 = INT32_MAX,
-                               .y1 = INT32_MAX};
-
-    find_pixels(c);
-    if (!draw_by_pixels(c, &ground))
-        draw_by_cairo(c, &ground);
-    for (uint32_t i = 0, together; i < list->draws; i += together ? together : 1) {
+    const struct weft_draw ground = {.op = WEFT_DRAW_RECT,
+                                     .ink = WEFT_INK_GROUND,
+                                     .alpha = 255,
+                                     .x1 = INT32_MAX,
+                                     .y1 = INT32_MAX};
+    if (find_pixels(c)) {
+        cairo_save(c->cr);
+        const bool painted = paint_bands_paint(&c->painter->bands, &c->painter->pixels, list,
+                                               c->theme, draw_in_band, c);
+        cairo_restore(c->cr);
+        cairo_surface_mark_dirty(c->surface);
+        if (painted)
+            return;
+    }
+    draw_by_cairo(c, &ground);
+    for (uint32_t i = 0; i < list->draws; i++) {
         const struct weft_draw *d = &list->draw[i];
-        together = draw_by_bands(c, i);
-        if (together || d->alpha == 0 || (d->op == WEFT_DRAW_TEXT && !paint_shape_text(list, d)))
-            continue;
-        if (!draw_by_pixels(c, d))
+        if (d->alpha != 0 && (d->op != WEFT_DRAW_TEXT || paint_shape_text(list, d)))
             draw_by_cairo(c, d);
     }
-    if (c->written)
-        cairo_surface_mark_dirty(c->surface);
 }
 
 int weft_paint_cairo(struct weft_painter *painter, cairo_t *cr, const struct weft_drawlist *list,
                      enum weft_theme theme)
 {
     struct canvas c = {.cr = cr,
+                       .clipped = -1,
                        .list = list,
                        .painter = painter,
                        .theme = theme == WEFT_AUTO ? WEFT_LIGHT : (int)theme};

@@ -401,23 +401,6 @@ void paint_pixels_head(const struct paint_pixels *p, const struct paint_shape *s
     fill(p, &g);
 }
 
-void paint_pixels_shape(struct paint_pixels *p, const struct weft_drawlist *list,
-                        const struct weft_draw *d, const struct paint_shape *s, int theme)
-{
-    p->ink = weft_inks[d->ink].rgb[theme];
-    p->alpha = d->alpha;
-    if (d->op == WEFT_DRAW_SHADES) {
-        paint_pixels_shades(p, list, d);
-        return;
-    }
-    if (s->body && d->op == WEFT_DRAW_RECT)
-        paint_pixels_box(p, s->x0, s->y0, s->x1, s->y1);
-    else if (s->body)
-        paint_pixels_line(p, s, paint_shape_width(d));
-    if (s->head)
-        paint_pixels_head(p, s);
-}
-
 /* ---- Steps ---- */
 
 /* Returns true if one begins where the other ends, at a right angle. */
@@ -463,5 +446,25 @@ bool paint_pixels_steps(const struct paint_pixels *p, const struct weft_drawlist
         before = joined(&now, &next);
         now = next;
     }
+    return true;
+}
+
+bool paint_pixels_draw(struct paint_pixels *p, const struct weft_drawlist *list,
+                       const struct weft_draw *d, const struct paint_shape *s, int theme)
+{
+    p->ink = weft_inks[d->ink].rgb[theme];
+    p->alpha = d->alpha;
+    if (d->op == WEFT_DRAW_TEXT)
+        return false;
+    if (d->op == WEFT_DRAW_STEPS)
+        return paint_pixels_steps(p, list, d);
+    if (d->op == WEFT_DRAW_SHADES)
+        paint_pixels_shades(p, list, d);
+    else if (s->body && d->op == WEFT_DRAW_RECT)
+        paint_pixels_box(p, s->x0, s->y0, s->x1, s->y1);
+    else if (s->body)
+        paint_pixels_line(p, s, paint_shape_width(d));
+    if (s->head)
+        paint_pixels_head(p, s);
     return true;
 }

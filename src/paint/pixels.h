@@ -46,13 +46,14 @@ void paint_pixels_line(const struct paint_pixels *p, const struct paint_shape *s
 /* The head of an arrow. */
 void paint_pixels_head(const struct paint_pixels *p, const struct paint_shape *s);
 
-/* Any draw besides texts and steps, whose shape is known. theme: which of its colour's values. */
-void paint_pixels_shape(struct paint_pixels *p, const struct weft_drawlist *list,
-                        const struct weft_draw *d, const struct paint_shape *s, int theme);
-
 void paint_pixels_shades(struct paint_pixels *p, const struct weft_drawlist *list,
                          const struct weft_draw *d);
 
 /* False: they are not a single row of steps or have slanting parts. Then nothing is painted. */
 bool paint_pixels_steps(const struct paint_pixels *p, const struct weft_drawlist *list,
                         const struct weft_draw *d);
+
+/* Any draw; s: its shape, if it has one (paint_shape_of, paint_shape_shaded). theme: which of its colour's values. False:
+ * it is a text or steps as above, and nothing is painted. */
+bool paint_pixels_draw(struct paint_pixels *p, const struct weft_drawlist *list,
+                       const struct weft_draw *d, const struct paint_shape *s, int theme);
