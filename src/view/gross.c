@@ -61,9 +61,8 @@ static uint32_t common_bytes(const char *a, const char *b, uint32_t most)
     return n;
 }
 
-static void note_name(const struct canvas *c, struct gross *g, uint32_t promise)
+static void note_name(const struct canvas *c, struct gross *g, uint32_t name)
 {
-    const uint32_t name = view_name(c, promise);
     if (name == g->name || g->common == 0)
         return;
     g->differs = true;
@@ -72,35 +71,35 @@ static void note_name(const struct canvas *c, struct gross *g, uint32_t promise)
                                                  weft_model_text(c->m, name, NULL), g->common);
 }
 
+/* A line that is looked at. What is known of it lies far apart in memory: all are fetched before one is read. */
+struct sample {
+    uint32_t span, promise;
+    uint64_t each; /* lines for which it speaks */
+    uint64_t area;
+    bool alone, begins, is_named, is_there;
+};
+
 /* Adds a line of that many pixels, which speaks for `each`. */
-static void add_line(const struct canvas *c, struct gross *types, uint32_t promise, uint64_t area,
-                     uint64_t each, bool begins)
+static void add_line(const struct canvas *c, struct gross *types, const struct sample *x)
 {
-    const uint32_t type = c->m->promise[promise].type;
+    const uint32_t type = c->m->promise[x->promise].type;
+    const uint32_t name = x->is_named ? view_name(c, x->promise) : WEFT_NONE;
     struct gross *g = types;
     while (g < types + TYPES && g->type != WEFT_NONE && g->type != type)
         g++;
     if (g == types + TYPES)
         return;
     if (g->type == WEFT_NONE) {
-        *g = (struct gross){.type = type, .promise = promise, .name = view_name(c, promise)};
+        *g = (struct gross){.type = type, .promise = x->promise, .name = name};
         if (g->name != WEFT_NONE)
             weft_model_text(c->m, g->name, &g->common);
         g->common = g->common < NAME_MAX ? g->common : NAME_MAX;
     }
-    note_name(c, g, promise);
-    g->area += area * each;
-    g->count += begins ? each : 0;
-    g->guessed |= each > 1;
+    note_name(c, g, name);
+    g->area += x->area * x->each;
+    g->count += x->begins ? x->each : 0;
+    g->guessed |= x->each > 1;
 }
-
-/* A line that is looked at. What is known of it lies far apart in memory: all are fetched before one is read. */
-struct sample {
-    uint32_t span, promise;
-    uint64_t each; /* lines for which it speaks */
-    uint64_t area;
-    bool alone, begins, is_there;
-};
 
 struct chunk {
     int32_t x0, x1;
@@ -123,6 +122,7 @@ static void sample_row(const struct canvas *c, struct chunk *k, uint32_t at, uin
         __builtin_prefetch(&c->l->start[s]);
         __builtin_prefetch(&c->l->until[s]);
         __builtin_prefetch(&c->l->spans[s]);
+        __builtin_prefetch(&c->l->look[s]);
     }
 }
 
@@ -139,6 +139,7 @@ static void measure(const struct canvas *c, const struct chunk *k, struct sample
     x->area = b > a ? (uint64_t)(b - a) : 1;
     x->begins = start >= k->from;
     x->promise = c->l->spans[x->span];
+    x->is_named = c->l->look[x->span] & WEFT_LOOK_NAMED;
     x->is_there = true;
     __builtin_prefetch(&c->m->promise[x->promise].type);
 }
@@ -148,12 +149,12 @@ static void add_samples(const struct canvas *c, struct gross *types, struct chun
     for (uint32_t i = 0; i < k->samples; i++)
         measure(c, k, &k->sample[i]);
     for (uint32_t i = 0; i < k->samples; i++)
-        if (k->sample[i].is_there && c->m->promise[k->sample[i].promise].first_label != WEFT_NONE)
+        if (k->sample[i].is_named)
             __builtin_prefetch(&c->m->label[c->m->promise[k->sample[i].promise].first_label]);
     for (uint32_t i = 0; i < k->samples; i++) {
         const struct sample *x = &k->sample[i];
         if (x->is_there)
-            add_line(c, types, x->promise, x->area, x->each, x->begins);
+            add_line(c, types, x);
     }
 }
 
@@ -186,7 +187,7 @@ static struct gross look(const struct band *b, int32_t x0, int32_t x1)
 static void join(const struct canvas *c, struct gross *g, const struct gross *next)
 {
     const bool differs = next->differs;
-    note_name(c, g, next->promise);
+    note_name(c, g, next->name);
     g->common = g->common < next->common ? g->common : next->common;
     g->differs |= differs;
     g->count += next->count;

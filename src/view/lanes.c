@@ -562,10 +562,11 @@ static void draw_folds(struct canvas *c, struct lane *lane)
     if (c->vp->tips)
         draw_tips(c, lane, y0, y1);
     if (lane->runs_folded) {
-        for (uint32_t i = lane->low; i < lane->high; i++)
-            lane->shade[i] = lane->run[i] > VIEW_SHARE / SHADES
-                                 ? (uint8_t)(shade_of(&one, lane->run[i]) * 200 / SHADES)
-                                 : 0;
+        for (uint32_t i = lane->low; i < lane->high;
+             i++) { /* without a branch: it depends on chance */
+            const uint32_t shade = shade_of(&one, lane->run[i]) * 200 / SHADES;
+            lane->shade[i] = (uint8_t)(shade & -(uint32_t)(lane->run[i] > VIEW_SHARE / SHADES));
+        }
         int32_t half = height >= 8 * PX ? 5 * PX / 2 : height / 3;
         draw_shades(c, lane, WEFT_KIND_RUNNING, rows > 1 ? lane->y0 : y - half,
                     rows > 1 ? lane->y1 : y + half);

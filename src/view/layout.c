@@ -262,20 +262,24 @@ static int place_groups(struct placing *p, uint32_t groups)
     return 0;
 }
 
-/* Marks the lines of promises that have a name. The labels are read in the order in which they are stored, because a
- * promise's own lie anywhere. */
-static int mark_named(struct weft_layout *l, const struct weft_model *m)
+/* Marks the lines of promises that have a name, and of those that have several labels. The labels are read in the order in
+ * which they are stored, because a promise's own lie anywhere. */
+static int mark_labelled(struct weft_layout *l, const struct weft_model *m)
 {
-    uint8_t *named = calloc((size_t)m->promises / 8 + 1, 1);
-    if (!named)
+    enum { ANY = 1 };
+    uint8_t *look = calloc(m->promises, 1);
+    if (!look)
         return WEFT_E_NOMEM;
-    for (uint32_t i = 0; i < m->labels; i++)
-        if (!m->label[i].is_change && m->label[i].promise < m->promises)
-            named[m->label[i].promise / 8] |= (uint8_t)(1u << (m->label[i].promise % 8));
+    for (uint32_t i = 0; i < m->labels; i++) {
+        if (m->label[i].promise >= m->promises)
+            continue;
+        uint8_t *of = &look[m->label[i].promise];
+        *of |= *of & ANY ? ANY | WEFT_LOOK_LABELS : ANY;
+        *of |= m->label[i].is_change ? 0 : WEFT_LOOK_NAMED;
+    }
     for (uint32_t s = 0; s + 1 < m->promises; s++)
-        if (named[l->spans[s] / 8] >> (l->spans[s] % 8) & 1)
-            l->look[s] |= WEFT_LOOK_NAMED;
-    free(named);
+        l->look[s] |= look[l->spans[s]] & (WEFT_LOOK_NAMED | WEFT_LOOK_LABELS);
+    free(look);
     return 0;
 }
 
@@ -307,7 +311,7 @@ static int make_spans(struct weft_layout *l, const struct weft_model *m)
         for (uint32_t s = l->first[r] + 1; s < l->first[r + 1]; s++)
             if (l->until[s] < l->until[s - 1])
                 l->until[s] = l->until[s - 1];
-    return mark_named(l, m);
+    return mark_labelled(l, m);
 }
 
 static int find_awaited(struct weft_layout *l, const struct weft_model *m)

@@ -55,7 +55,8 @@ enum {
     WEFT_LOOK_PENDING = 2,
     WEFT_LOOK_BACKGROUND = 4,
     WEFT_LOOK_AWAITED = 8,
-    WEFT_LOOK_NAMED = 16, /* see weft_model_name */
+    WEFT_LOOK_NAMED = 16,  /* see weft_model_name */
+    WEFT_LOOK_LABELS = 32, /* has more than one label */
 };
 
 /* On success the caller owns *out. Returns 0 or WEFT_E_NOMEM; *out is then NULL. */

@@ -470,9 +470,10 @@ static void begin_reading(const struct names *n, struct reading *r, const struct
     for (uint32_t i = 0; i < count; i++) {
         r->line[r->lines].candidate = &x[i];
         r->line[r->lines].changes = 0;
-        r->line[r->lines].gaps = x[i].single ? find_gaps(n, r->line[r->lines].gap, x[i].x0 + PX + 1,
-                                                         x[i].x1, x[i].y - ABOVE)
-                                             : 0;
+        r->line[r->lines].gaps =
+            x[i].single && c->l->look[x[i].span] & WEFT_LOOK_LABELS
+                ? find_gaps(n, r->line[r->lines].gap, x[i].x0 + PX + 1, x[i].x1, x[i].y - ABOVE)
+                : 0;
         if (r->line[r->lines].gaps) /* otherwise the promise is not read */
             __builtin_prefetch(&m->promise[c->l->spans[x[i].span]].first_label);
         r->lines += r->line[r->lines].gaps != 0;
