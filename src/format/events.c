@@ -111,7 +111,7 @@ ptrdiff_t weft_event_decode(struct weft_event *ev, const unsigned char *bytes, s
     ev->origin = NULL;
     ev->stream = 0;
     ev->has_total = false;
-    ev->gap = ev->missing = false;
+    ev->gap = ev->missing = ev->promoted = ev->undated = ev->unsaid = false;
     if (!s->has_text)
         return s->fixed_size;
 

@@ -59,6 +59,8 @@ struct weft_event {
     /* A promoted creation of which only type and place are known: not by whom (a is the event loop), on which
      * stream and when. time_ns is early enough for everything that is known about the promise. */
     bool undated;
+    /* Who did it does not belong to the part of the trace that is read; a is the event loop. */
+    bool unsaid;
 };
 
 enum weft_field {

@@ -156,12 +156,6 @@ static bool has_ended(const struct weft_builder *b, uint32_t promise)
            o != WEFT_FORGOTTEN;
 }
 
-/* Who did it does not belong to the part of the trace that is read. */
-static bool is_unsaid(const struct weft_event *ev, uint32_t who)
-{
-    return ev->promoted && who == WEFT_ROOT;
-}
-
 static int on_resolves(struct weft_builder *b, const struct weft_event *ev)
 {
     static const unsigned char outcomes[WEFT_EVENT_KINDS] = {
@@ -178,7 +172,7 @@ static int on_resolves(struct weft_builder *b, const struct weft_event *ev)
     struct weft_promise *p = &b->m->promise[promise];
     bool again = has_ended(b, promise);
     bool late = again && outcome == WEFT_CANCELLED;
-    if (!is_unsaid(ev, resolver))
+    if (!ev->unsaid)
         TRY(interact(b,
                      late    ? WEFT_CANCELS_LATE
                      : again ? WEFT_RESOLVES_AGAIN
@@ -218,7 +212,7 @@ static int on_notifies(struct weft_builder *b, const struct weft_event *ev)
     uint32_t notifier, condition;
     TRY(lookup_both(b, ev, &notifier, &condition));
     model_set_checked(&b->m->promise[condition], b->now);
-    return is_unsaid(ev, notifier) ? 0 : interact(b, WEFT_NOTIFIES, notifier, condition);
+    return ev->unsaid ? 0 : interact(b, WEFT_NOTIFIES, notifier, condition);
 }
 
 static int on_becomes(struct weft_builder *b, const struct weft_event *ev)

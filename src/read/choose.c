@@ -247,8 +247,11 @@ bool read_choice_takes(struct read_choice *c, struct weft_event *ev, uint64_t nu
     if (!is_about_named(c, ev))
         return false;
     ev->promoted = true;
-    if (is_of(ev, ENDS | BIT(NOTIFIES)) && known_as(c, ev->a) == WEFT_IDMAP_NONE)
+    if (is_of(ev, ENDS | BIT(NOTIFIES)) && ev->a != WEFT_ID_LOOP &&
+        known_as(c, ev->a) == WEFT_IDMAP_NONE) {
         ev->a = WEFT_ID_LOOP;
+        ev->unsaid = true;
+    }
     return true;
 }
 
