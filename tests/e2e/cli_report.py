@@ -1,46 +1,13 @@
 # SPDX-License-Identifier: ISC
 """cli_report.py WEFT TRACE: reports on a terminal of ten lines and eighty columns, with a pager and without."""
 
-import fcntl
-import os
-import pty
 import re
-import struct
 import sys
-import termios
-import threading
 import unicodedata
 
-END = b"\0end\0"
+from terminal import on_terminal
+
 failures = 0
-
-
-def on_terminal(words, **environment):
-    """What a command writes there, and its exit status."""
-    terminal, inner = pty.openpty()
-    fcntl.ioctl(inner, termios.TIOCSWINSZ, struct.pack("HHHH", 10, 80, 0, 0))
-    pid = os.fork()
-    if pid == 0:
-        os.login_tty(inner)
-        for name in ("PAGER", "WEFT_PAGER", "LESS", "NO_COLOR", "COLUMNS"):
-            os.environ.pop(name, None)
-        os.execve(words[0], words, {**os.environ, "TERM": "xterm", "LC_ALL": "C.UTF-8", **environment})
-    # A terminal that nobody has open any more may lose what was written last, so it stays open here.
-    status = []
-
-    def wait():
-        status.append(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
-        os.write(inner, END)
-
-    waiting = threading.Thread(target=wait)
-    waiting.start()
-    said = b""
-    while not said.endswith(END):
-        said += os.read(terminal, 65536)
-    waiting.join()
-    os.close(inner)
-    os.close(terminal)
-    return said.removesuffix(END).decode().replace("\r\n", "\n"), status[0]
 
 
 def check(what, condition, *shown):

@@ -329,9 +329,6 @@ if [ -e /dev/full ]; then
         says "$tmp/err" 'cannot be written'
     done
 fi
-if command -v script >/dev/null; then
-    checks=$((checks + 1))
-    script -qec "'$WEFT' save -o - done.weft" /dev/null </dev/null >terminal 2>&1 && fail 'wrote to a terminal'
-    says terminal 'will not write a trace to a terminal'
-fi
+run 2 python3 "$SOURCE_ROOT/tests/e2e/terminal.py" 100 "$WEFT" save -o - done.weft
+says "$tmp/out" 'will not write a trace to a terminal'
 finish

@@ -137,22 +137,7 @@ says "$tmp/out" '^usage: weft stats '
 
 # terminal COLUMNS [ENVIRONMENT...]: weft stats on one that is so wide
 terminal() {
-    env TERM=xterm "${@:2}" python3 - "$1" "$WEFT" "$tmp/good.weft" >"$tmp/out" <<'END'
-import fcntl, os, pty, struct, sys, termios
-pid, fd = pty.fork()
-if pid == 0:
-    fcntl.ioctl(1, termios.TIOCSWINSZ, struct.pack("HHHH", 50, int(sys.argv[1]), 0, 0))
-    os.execv(sys.argv[2], ["weft", "stats", sys.argv[3]])
-while True:
-    try:
-        data = os.read(fd, 65536)
-    except OSError:
-        break
-    if not data:
-        break
-    sys.stdout.buffer.write(data.replace(b"\r", b""))
-os.waitpid(pid, 0)
-END
+    python3 "$SOURCE_ROOT/tests/e2e/terminal.py" "$1" WEFT_PAGER= "${@:2}" "$WEFT" stats "$tmp/good.weft" >"$tmp/out"
 }
 terminal 100
 checks=$((checks + 1))
