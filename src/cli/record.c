@@ -439,16 +439,17 @@ static int run_program(const struct request *r, struct place *place, int memory,
         cli_rings_init(&rings);
     int error = cli_child_start(&pid, r->argv, prepare_child, &start);
     place->pid = pid;
-    if (!error && place->usable)
-        cli_rings_start(&rings, &(struct cli_rings_program){place->path, place->children, r->argv,
-                                                            r->bytes, place->begun_ns, pid});
     if (error) {
         cli_rings_stop(&rings);
         return error;
     }
+    /* These fork; the last one begins a thread, after which a child might find locks that nobody gives back. */
     if (keep.w && place->usable)
         begin_keeping(&keep, r, place, memory);
     bool sampling = r->hz && place->usable && begin_samples(s, r, place, pid);
+    if (place->usable)
+        cli_rings_start(&rings, &(struct cli_rings_program){place->path, place->children, r->argv,
+                                                            r->bytes, place->begun_ns, pid});
     error = cli_child_go();
     if (!error && sampling)
         s->failed = !cli_sampling_settle(s);
