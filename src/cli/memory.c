@@ -7,19 +7,28 @@
 #include <stdio.h>
 #include <string.h>
 
-uint64_t cli_memory_line(const char *path, const char *key)
+/* The number behind a key, if the file has lines "KEY NUMBER", or else, without a key, at its beginning. UINT64_MAX: it is
+ * not there, or "max". */
+static uint64_t number_in(const char *path, const char *key)
 {
     char line[256];
-    uint64_t bytes = UINT64_MAX, kilobytes;
-    size_t size = strlen(key);
+    const size_t size = strlen(key);
+    uint64_t number = UINT64_MAX;
     FILE *f = fopen(path, "re");
-    while (f && bytes == UINT64_MAX && fgets(line, sizeof line, f))
-        if (strncmp(line, key, size) == 0 && line[size] == ':' &&
-            sscanf(line + size + 1, "%" SCNu64, &kilobytes) == 1 && kilobytes < UINT64_MAX >> 10)
-            bytes = kilobytes << 10;
+    while (f && fgets(line, sizeof line, f))
+        if (strncmp(line, key, size) == 0 && sscanf(line + size, "%" SCNu64, &number) == 1)
+            break;
     if (f)
         fclose(f);
-    return bytes;
+    return number;
+}
+
+uint64_t cli_memory_line(const char *path, const char *key)
+{
+    char begin[64];
+    snprintf(begin, sizeof begin, "%s:", key);
+    const uint64_t kilobytes = number_in(path, begin);
+    return kilobytes < UINT64_MAX >> 10 ? kilobytes << 10 : UINT64_MAX;
 }
 
 uint64_t cli_memory_available(void)
@@ -39,37 +48,26 @@ static uint64_t less(uint64_t a, uint64_t b)
     return a == UINT64_MAX || b == UINT64_MAX ? a : a > b ? a - b : 0;
 }
 
-/* The number behind a key, if the file has lines "KEY NUMBER", or else, without a key, at its beginning. UINT64_MAX: it is
- * not there, or "max". */
-static uint64_t number_in(const char *folder, const char *name, const char *key)
+static uint64_t number_below(const char *folder, const char *name, const char *key)
 {
-    char path[PATH_MAX], line[256];
-    const size_t size = strlen(key);
-    uint64_t number = UINT64_MAX;
-    if ((size_t)snprintf(path, sizeof path, "%s/%s", folder, name) >= sizeof path)
-        return UINT64_MAX;
-    FILE *f = fopen(path, "re");
-    while (f && fgets(line, sizeof line, f))
-        if (strncmp(line, key, size) == 0 && sscanf(line + size, "%" SCNu64, &number) == 1)
-            break;
-    if (f)
-        fclose(f);
-    return number;
+    char path[PATH_MAX];
+    const bool fits = (size_t)snprintf(path, sizeof path, "%s/%s", folder, name) < sizeof path;
+    return fits ? number_in(path, key) : UINT64_MAX;
 }
 
 /* What one cgroup leaves. The files that it has in memory are given up when there is need. */
 static uint64_t group_leaves(const char *folder, bool first_version)
 {
     const uint64_t limit =
-        number_in(folder, first_version ? "memory.limit_in_bytes" : "memory.max", "");
+        number_below(folder, first_version ? "memory.limit_in_bytes" : "memory.max", "");
     uint64_t used =
-        number_in(folder, first_version ? "memory.usage_in_bytes" : "memory.current", "");
+        number_below(folder, first_version ? "memory.usage_in_bytes" : "memory.current", "");
     if (limit == UINT64_MAX || used == UINT64_MAX)
         return UINT64_MAX;
-    used = less(used, number_in(folder, "memory.stat",
-                                first_version ? "total_inactive_file " : "inactive_file "));
-    used = less(used, number_in(folder, "memory.stat",
-                                first_version ? "total_active_file " : "active_file "));
+    used = less(used, number_below(folder, "memory.stat",
+                                   first_version ? "total_inactive_file " : "inactive_file "));
+    used = less(used, number_below(folder, "memory.stat",
+                                   first_version ? "total_active_file " : "active_file "));
     return less(limit, used);
 }
 
