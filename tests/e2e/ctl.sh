@@ -312,7 +312,7 @@ kill -9 "$pid"
 # One by one: bash's wait -f of several can run for ever where one was killed.
 for asker in "${asking[@]}"; do wait "$asker" || :; done
 exec {to}>&- {from}<&-
-equal 'what weft says then' '' "$(grep -v -e 'has ended meanwhile' -e 'there is none' -e 'records' killed)"
+equal 'what weft says then' '' "$(grep -v -e 'has ended meanwhile' -e 'has just ended' -e 'there is none' -e 'records' killed)"
 rm -f ./*.weft
 
 # ---- Several copies of the library in one process: each records for itself, or they are one ----

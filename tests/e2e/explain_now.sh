@@ -71,8 +71,8 @@ run 0 "$WEFT" explain "$pid"
 equal 'looked at from outside' 0 "$(grep -c 'seen from outside' "$tmp/out")"
 run 0 "$WEFT" explain --now "$pid"
 says "$tmp/out" "^Process $pid 'controlled': what waits for what in it now"
-exec 4>&-
 release
+exec 4>&-
 
 # What is not there, or is no process
 run 1 "$WEFT" explain "$pid"

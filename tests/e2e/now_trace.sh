@@ -150,8 +150,8 @@ wait_for grep -c 'ok$' answers
 run 0 "$WEFT" info --json "$pid"
 silent "$tmp/err"
 equal 'it was not looked at' None "$(json "$tmp/out" 'd["provenance"]["outside"]')"
-exec 4>&-
 release
+exec 4>&-
 run 1 "$WEFT" info "$pid"
 says "$tmp/err" "there is no process $pid"
 
