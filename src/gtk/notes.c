@@ -107,7 +107,7 @@ static void open_form(WeftWindow *w, int index, const char *about, const char *t
 {
     struct form *f = g_new0(struct form, 1);
     g_autofree char *title =
-        g_strdup_printf("%s %s", index < 0 ? "Note on" : "Change the note on", about);
+        g_strdup_printf("%s %s", index < 0 ? "New note:" : "Change the note:", about);
     f->w = w;
     f->index = index;
     f->window = g_object_new(GTK_TYPE_WINDOW, "transient-for", w, "modal", TRUE, "title", title,

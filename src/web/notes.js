@@ -12,7 +12,7 @@ function showNotes() {
   const notes = noteList(), list = $("notes"), focused = list.contains(document.activeElement);
   $("notes-section").hidden = notes.length === 0;
   list.replaceChildren(...notes.map((note, index) => {
-    const does = (name, text, act) => make("button", { type: "button", "aria-label": `${name} the note on ${note.about}`, title: name, onclick: act }, text);
+    const does = (name, text, act) => make("button", { type: "button", "aria-label": `${name} the note: ${note.about}`, title: name, onclick: act }, text);
     return make("li", null,
       make("button", { type: "button", onclick: () => {
         if (!C.weft_note_go(index))
@@ -33,7 +33,7 @@ function showNotes() {
 
 function askNote(index, about, text) {
   const dialog = $("note");
-  $("note-title").textContent = `${index < 0 ? "Note on" : "Change the note on"} ${about}`;
+  $("note-title").textContent = `${index < 0 ? "New note:" : "Change the note:"} ${about}`;
   $("note-text").value = text;
   dialog.returnValue = "";
   dialog.onclose = () => {

@@ -999,7 +999,7 @@ async function notes() {
   const list = () => page.locator("#notes li button:first-child").allInnerTexts();
   await clickLabel(page, "ARP query");
   await page.keyboard.press("m");
-  check("what it is about", /^Note on #\d+ task ARP query$/.test(await page.locator("#note-title").innerText()), await page.locator("#note-title").innerText());
+  check("what it is about", /^New note: #\d+ task ARP query$/.test(await page.locator("#note-title").innerText()), await page.locator("#note-title").innerText());
   await page.keyboard.type("it waits </script><b>here");
   await page.keyboard.press("Enter");
   await settle(page);

@@ -564,8 +564,8 @@ quiet
 pointer 200 86
 drag_to 500 86
 xdotool key m
-wait_for xdotool search --onlyvisible --name '^Note on from ' >/dev/null || fail 'no window to write a note in'
-xdotool windowfocus "$(xdotool search --onlyvisible --name '^Note on from ')"
+wait_for xdotool search --onlyvisible --name '^New note: from ' >/dev/null || fail 'no window to write a note in'
+xdotool windowfocus "$(xdotool search --onlyvisible --name '^New note: from ')"
 xdotool type 'busy'
 xdotool key Return
 becomes notes 'from .* to .*\\tbusy'
