@@ -70,16 +70,24 @@ static void find_frames(struct stack *s)
 
 /* ---- Stacks ---- */
 
-static bool read_waiting(struct stack *s, const struct sample_standing_at *at)
+static bool read_standing(struct stack *s, uint64_t sp)
 {
-    const struct now_mapping *m = now_mapping_at(s->d->v.p, at->sp);
-    const uint64_t left = m ? m->end - at->sp : 0;
+    const struct now_mapping *m = now_mapping_at(s->d->v.p, sp);
+    const uint64_t left = m ? m->end - sp : 0;
     const size_t bytes = left < sizeof s->word ? (size_t)left : sizeof s->word;
-    if (!now_read(s->d->v.p, at->sp, s->word, bytes))
+    if (!now_read(s->d->v.p, sp, s->word, bytes))
         return false;
-    s->sp = at->sp;
+    s->sp = sp;
     s->words = (uint32_t)(bytes / 8);
     return s->words;
+}
+
+static bool read_left(struct stack *s, const struct weft_core *core, uint32_t thread)
+{
+    for (uint32_t i = 0; i < core->threads; i++)
+        if (core->thread[i].number == thread)
+            return read_standing(s, core->thread[i].sp);
+    return false;
 }
 
 static bool read_running(struct stack *s, struct now_runner *r, uint32_t thread)
@@ -121,6 +129,8 @@ static void replace_frames(struct stack *s, uint32_t thing)
     uint32_t first = 0, last = 0;
     while (first < count && !is_made(&old[first]))
         first++;
+    if (first == count && t->whole && !t->frames_left_out)
+        return; /* what was found is left from before */
     for (uint32_t i = first; i < count; i++)
         last = is_made(&old[i]) ? i + 1 : last;
     t->frame = NULL;
@@ -164,8 +174,11 @@ void node_stacks(struct node *d)
             continue;
         threads++;
         s->d = d;
-        if (sample_standing_at((uint32_t)d->v.p->pid, thread, &at) && !at.running) {
-            if (read_waiting(s, &at))
+        if (d->v.p->core) {
+            if (read_left(s, d->v.p->core, thread))
+                tell(s, i, false);
+        } else if (sample_standing_at((uint32_t)d->v.p->pid, thread, &at) && !at.running) {
+            if (read_standing(s, at.sp))
                 tell(s, i, false);
         } else if (running++ < RUNNING_MAX && (r || (r = now_runner_new(&t))) &&
                    read_running(s, r, thread))

@@ -328,6 +328,13 @@ static char *program_of(pid_t pid)
     return strndup(clean, weft_text_clean(clean, sizeof clean, name, strlen(name)));
 }
 
+static void look_at(struct now *n, struct now_process *p)
+{
+#define LOOK(name) now_look_##name(n, p);
+#include "now/looks.def"
+#undef LOOK
+}
+
 int now_open(struct now **now, pid_t pid, struct weft_error *err)
 {
     struct now_process p;
@@ -339,9 +346,7 @@ int now_open(struct now **now, pid_t pid, struct weft_error *err)
     if (rc == 0) {
         n->program = program_of(pid);
         n->from_ns = (uint64_t)weft_clock_ns(CLOCK_BOOTTIME);
-#define LOOK(name) now_look_##name(n, &p);
-#include "now/looks.def"
-#undef LOOK
+        look_at(n, &p);
         now_threads_again(n);
         n->to_ns = (uint64_t)weft_clock_ns(CLOCK_BOOTTIME);
         n->real_ns = (uint64_t)weft_clock_ns(CLOCK_REALTIME);
@@ -366,8 +371,7 @@ int now_open_core(struct now **now, const struct weft_core *core, struct weft_er
         strndup(clean, weft_text_clean(clean, sizeof clean, core->program, strlen(core->program)));
     int rc = now_process_open_core(&p, core, err);
     if (rc == 0) {
-        now_look_threads(n, &p);
-        now_look_python(n, &p);
+        look_at(n, &p);
         now_finish(n);
         rc = n->failed || !n->program ? weft_no_memory(err) : 0;
     }

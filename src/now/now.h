@@ -52,6 +52,7 @@ struct now_thing {
     struct now_frame *frame;
     uint32_t frames;
     uint32_t frames_left_out; /* further out than those kept */
+    bool whole;               /* of a thread: its frames are known up to where it began */
     uint32_t cycle;           /* the number of the cycle that it is on, from 1; 0: none */
     bool forgotten;           /* now_forget; no such thing is left after now_finish */
     bool runs;                /* a thread that is on a core, or could be; in a core: that was */
@@ -96,7 +97,7 @@ struct now {
 int now_open(struct now **now, pid_t pid, struct weft_error *err);
 void now_free(struct now *n);
 
-/* The same for a process that has left a core file, without Node's promises: its threads, in the order of the core, so that the one that received the
+/* The same for a process that has left a core file: its threads are in the order of the core, so that the one that received the
  * signal is thing 0. What a core does not have is not known: what descriptors are, for example. */
 struct weft_core;
 int now_open_core(struct now **now, const struct weft_core *core, struct weft_error *err);

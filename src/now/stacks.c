@@ -150,8 +150,8 @@ static int read_standing(struct reader *r, struct now_thread *thread)
         return 0;
     r->stacks++;
     keep_top(thread, r->standing->stack, r->standing->bytes);
-    const uint32_t count =
-        sample_standing_callers(r->unwinder, r->standing, &r->t->p->memory, pcs, PCS_MAX);
+    const uint32_t count = sample_standing_callers(r->unwinder, r->standing, &r->t->p->memory, pcs,
+                                                   PCS_MAX, &thread->whole);
     if (keep(r->t, thread, pcs, count) < 0)
         return WEFT_E_NOMEM;
     find_called(r->t, thread);
@@ -174,7 +174,6 @@ static int read_running(struct reader *r, struct now_thread *thread)
     struct now_registers regs;
     struct sample_standing *s = r->standing;
     uint64_t pcs[PCS_MAX];
-    bool complete;
     if (!r->runner && !(r->runner = now_runner_new(r->t)))
         return 0;
     r->stopped++;
@@ -186,7 +185,7 @@ static int read_running(struct reader *r, struct now_thread *thread)
     }
     r->stacks++;
     const struct weft_unwind_input in = input_of(r, thread, &regs);
-    uint32_t count = weft_unwinder_whole(r->unwinder, &in, pcs, PCS_MAX, &complete);
+    uint32_t count = weft_unwinder_whole(r->unwinder, &in, pcs, PCS_MAX, &thread->whole);
     if (!count) {
         pcs[0] = regs.pc;
         count = 1;
@@ -229,7 +228,6 @@ static int read_left(struct reader *r, struct now_thread *thread)
     struct now_registers regs;
     struct sample_standing *s = r->standing;
     uint64_t pcs[PCS_MAX];
-    bool complete;
     const struct weft_core_thread *left = thread->left;
     take_registers(left, &regs);
     thread->at = (struct sample_standing_at){.call = left->call, .sp = left->sp, .pc = left->pc};
@@ -242,7 +240,7 @@ static int read_left(struct reader *r, struct now_thread *thread)
     keep_top(thread, s->stack, s->bytes);
     const struct weft_unwind_input in = input_of(r, thread, &regs);
     const uint32_t count = weft_unwinder_knows(r->unwinder, in.process, regs.pc)
-                               ? weft_unwinder_whole(r->unwinder, &in, pcs, PCS_MAX, &complete)
+                               ? weft_unwinder_whole(r->unwinder, &in, pcs, PCS_MAX, &thread->whole)
                                : unwind_lost(r, &in, &regs, pcs);
     if (keep(r->t, thread, pcs, count) < 0)
         return WEFT_E_NOMEM;

@@ -211,6 +211,8 @@ static void tell_place(struct now_threads *t, const struct now_thread *thread, u
 
 static void tell_stack(struct now_threads *t, const struct now_thread *thread)
 {
+    if (thread->thing != NOW_NONE)
+        t->n->thing[thread->thing].whole = thread->whole;
     for (uint32_t k = thread->inside; k < thread->pcs; k++) {
         const uint64_t pc = t->pc[thread->pc + k];
         const struct now_place *place = now_names_at(&t->code, pc);

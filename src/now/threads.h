@@ -26,7 +26,8 @@ struct now_thread {
     bool known;        /* `at` is what it has done all the time */
     struct sample_standing_at at;
     const struct now_call *call; /* NULL: none that is known */
-    uint32_t pc, pcs;            /* its callers: in now_threads.pc */
+    uint32_t pc, pcs;            /* its callers: in now_threads.pc … */
+    bool whole;                  /* … up to where it began */
     /* Functions that were called by another object than the one that they are in, the C library first: they may have left the
      * stack to another one, by a jump. */
     struct now_called {

@@ -101,11 +101,11 @@ static bool take_numbers(struct v8 *v, const struct object *o)
     return found;
 }
 
-/* The program itself, or the library that Debian puts it in. */
-static bool may_have_v8(const char *path, const char *program)
+/* The program itself, or the library that Debian puts it in. A core does not name the program's file. */
+static bool may_have_v8(const struct now_process *p, const char *path, const char *program)
 {
     const char *slash = strrchr(path, '/');
-    return strcmp(path, program) == 0 || (slash && strncmp(slash, "/libnode", 8) == 0);
+    return slash && (p->core || strcmp(path, program) == 0 || strncmp(slash, "/libnode", 8) == 0);
 }
 
 static bool find_numbers(struct v8 *v)
@@ -117,7 +117,7 @@ static bool find_numbers(struct v8 *v)
     for (uint32_t i = 0; i < v->p->mappings; i++) {
         const struct now_mapping *m = &v->p->mapping[i];
         struct object o = {0};
-        if (m->offset == 0 && m->path[0] == '/' && may_have_v8(m->path, program) &&
+        if (m->offset == 0 && may_have_v8(v->p, m->path, program) &&
             find_tables(v->p, &o, m->start) && take_numbers(v, &o))
             return true;
     }

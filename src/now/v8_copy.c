@@ -33,12 +33,22 @@ static bool may_be_heap(const struct now_mapping *m)
     return m->readable && !m->executable && m->path[0] == 0;
 }
 
+static size_t read_memory(const struct v8 *v, uint64_t at, void *to, size_t bytes)
+{
+    if (v->p->core) {
+        struct weft_core core = *v->p->core;
+        core.fd = SYMBOLS_WORKER_FILES;
+        return weft_core_read(&core, at, to, bytes);
+    }
+    const ssize_t n = pread(SYMBOLS_WORKER_FILES, to, bytes, (off_t)at);
+    return n > 0 ? (size_t)n : 0;
+}
+
 static void copy_piece(const struct v8 *v, uint64_t at, uint64_t bytes)
 {
     struct v8_copied *c = v->copied;
     uint64_t head[HEAD_WORDS];
-    if (pread(SYMBOLS_WORKER_FILES, head, sizeof head, (off_t)at) != sizeof head ||
-        !(head[0] | head[1] | head[2]))
+    if (read_memory(v, at, head, sizeof head) != sizeof head || !(head[0] | head[1] | head[2]))
         return;
     const uint32_t pieces = atomic_load_explicit(&c->pieces, memory_order_relaxed);
     if (pieces == PIECES_MAX || weft_monotonic_ns() > v->copy_until_ns) {
@@ -46,10 +56,10 @@ static void copy_piece(const struct v8 *v, uint64_t at, uint64_t bytes)
         return;
     }
     uint64_t *word = c->word[pieces];
-    const ssize_t n = pread(SYMBOLS_WORKER_FILES, word, bytes, (off_t)at);
-    if (n <= 0)
+    const size_t n = read_memory(v, at, word, bytes);
+    if (n == 0)
         return;
-    c->piece[pieces] = (struct v8_piece){at, (uint32_t)((size_t)n / 8), word};
+    c->piece[pieces] = (struct v8_piece){at, (uint32_t)(n / 8), word};
     atomic_store_explicit(&c->pieces, pieces + 1, memory_order_release);
 }
 
@@ -71,6 +81,8 @@ static void copy_all(int fd, void *data)
 static int open_memory(const struct now_process *p)
 {
     char path[64];
+    if (p->core)
+        return fcntl(p->core->fd, F_DUPFD_CLOEXEC, 0);
     snprintf(path, sizeof path, "/proc/%d/task/%d/mem", (int)p->pid, (int)p->thread);
     return open(path, O_RDONLY | O_CLOEXEC);
 }

@@ -81,6 +81,7 @@ bool sample_blocked_begin(struct weft_sampler *s)
     s->blocked.looked = true;
     struct sample_standing *now = malloc(sizeof *now);
     struct symbols_worker memory;
+    bool complete;
     open_memory(&memory, s->o.process);
     for (uint32_t i = 0; now && more && i < s->blocked.count; i++) {
         struct sample_blocked_thread *t = &s->blocked.thread[i];
@@ -95,7 +96,8 @@ bool sample_blocked_begin(struct weft_sampler *s)
         struct weft_sampled r = record_of(s, t->thread, s->blocked.since_ns);
         r.flags = WEFT_SWITCH_OUT;
         r.address = s->address;
-        r.addresses = sample_standing_callers(s->unwinder, now, &memory, s->address, s->max_frames);
+        r.addresses = sample_standing_callers(s->unwinder, now, &memory, s->address, s->max_frames,
+                                              &complete);
         t->told = true;
         s->counts.switches++;
         more = sample_give(s, &r);

@@ -113,15 +113,17 @@ static uint32_t unwind(struct weft_unwinder *u, const struct sample_standing *t,
 }
 
 uint32_t sample_standing_callers(struct weft_unwinder *u, const struct sample_standing *t,
-                                 struct symbols_worker *memory, uint64_t *pcs, uint32_t room)
+                                 struct symbols_worker *memory, uint64_t *pcs, uint32_t room,
+                                 bool *complete)
 {
-    bool complete;
+    bool whole;
     unsigned guesses = 0;
     pcs[0] = t->at.pc;
+    *complete = false;
     if (!u)
         return 1;
-    uint32_t best = unwind(u, t, 0, pcs, room, &complete);
-    uint64_t *other = complete ? NULL : malloc((room + (size_t)1) * sizeof *other);
+    uint32_t best = unwind(u, t, 0, pcs, room, complete);
+    uint64_t *other = *complete ? NULL : malloc((room + (size_t)1) * sizeof *other);
     for (size_t i = 0; other && i + 1 < t->bytes / 8 && guesses < GUESSES; i++) {
         const uint64_t at = t->at.sp + 8 * i, above = t->stack[i];
         if ((above >= t->at.sp && above <= at) ||
@@ -129,10 +131,11 @@ uint32_t sample_standing_callers(struct weft_unwinder *u, const struct sample_st
             !follows_call(memory, t->stack[i + 1]))
             continue;
         guesses++;
-        const uint32_t n = unwind(u, t, at, other, room, &complete);
+        const uint32_t n = unwind(u, t, at, other, room, &whole);
         if (n > best) {
             memcpy(pcs, other, n * sizeof *other);
             best = n;
+            *complete = whole;
         }
     }
     free(other);

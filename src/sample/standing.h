@@ -37,7 +37,8 @@ uint64_t sample_standing_place(const struct sample_standing_at *at);
 /* Copies the stack from at.sp on. */
 void sample_standing_read(struct sample_standing *t, struct symbols_worker *memory);
 
-/* Fills pcs, innermost first, as weft_unwinder_run does. u: NULL: only the innermost. room is at least 1. Returns how
+/* Fills pcs, innermost first, as weft_unwinder_whole does. u: NULL: only the innermost. room is at least 1. Returns how
  * many, at least 1. */
 uint32_t sample_standing_callers(struct weft_unwinder *u, const struct sample_standing *t,
-                                 struct symbols_worker *memory, uint64_t *pcs, uint32_t room);
+                                 struct symbols_worker *memory, uint64_t *pcs, uint32_t room,
+                                 bool *complete);

@@ -207,6 +207,38 @@ case $("$python" -c 'import sys; print("%d.%d" % sys.version_info[:2])') in
     *) echo 'not tried: the tasks of this Python' ;;
 esac
 
+# What the promises of Node.js wait for: as in the process itself. A stack of JavaScript, too.
+tree() { awk '/^async function/ { on = 1 } /^$/ { on = 0 } on'; }
+cat >hangs.mjs <<'EOF'
+import fs from "node:fs";
+const never = () => new Promise(() => {});
+async function shake() { await never(); }
+async function* values() { await never(); yield 1; }
+async function consume() { for await (const value of values()) ; }
+setTimeout(function stops() { console.log("ready"); fs.readFileSync("never"); }, 1);
+await Promise.all([shake(), consume()]);
+EOF
+if [ "$(uname -m)" = x86_64 ] && command -v "${NODE:-node}" >/dev/null; then
+    rm -f ready
+    mkfifo ready never
+    "${NODE:-node}" hangs.mjs >ready &
+    pid=$!
+    read -r _ <ready
+    stops() { "$WEFT" explain "$pid" | grep -q 'waits in open '; }
+    wait_for stops
+    "$WEFT" explain "$pid" | tree >lives
+    "${debugger[@]}" -ex 'generate-core-file node.core' -ex kill -p "$pid" >node.log 2>&1 </dev/null || :
+    wait "$pid" 2>/dev/null || :
+    run 0 "$WEFT" explain node.core
+    rm node.core # which is large
+    tree <"$tmp/out" >left
+    says left 'awaits next value of async generator values'
+    equal 'promises of Node.js in its core' '' "$(diff lives left)"
+    says "$tmp/out" ' in (stops|Timeout\.stops).* /.*hangs\.mjs:6$'
+else
+    echo 'not tried: the promises of Node.js'
+fi
+
 # ---- Cores that end too early, or that somebody has made up ----
 
 run 0 python3 "$SOURCE_ROOT/tests/e2e/core.py" "$WEFT" segv.core "$tmp"

@@ -180,6 +180,20 @@ kill "$(cat "/proc/$pid/task/$pid/children")"
 wait "$pid" || :
 : >complaints
 
+# What an earlier call has left on the stack is not on it: nothing is further out than where the program begins.
+cat >waits.mjs <<'END'
+setInterval(() => {}, 1e9);
+console.log("waits");
+await new Promise((resolve) => { globalThis.resolve = resolve; });
+END
+hang_program=$program program=$tmp/waits.mjs
+hang
+outermost() { "$NOW/graph" "$pid" | sed -n 's/^frame 0 //p' | tail -n 1; }
+begins() { [[ "$(outermost)" == _start* ]]; }
+wait_for begins
+end
+program=$hang_program
+
 # Nothing waits, and the program serves as before.
 hang served
 looks_like served </dev/null
