@@ -208,6 +208,23 @@ def read_again():
             w.end()
 
 
+def large():
+    """More than a text may have."""
+    trace, to = place()
+    d = Driven(trace, size="16M")
+    d.do("rounds 400000 many")
+    w = Watch(to, "--run", 'echo "ran $WEFT_FILE"', d.pid, "a > 10ms")
+    w.until("watching")
+    d.do("slow 20 a")
+    said = w.until("kept")
+    w.until("^ran")
+    text = w.text(said)
+    check("it is large", re.search(r": [1-9]\d* MiB of its trace", text), text)
+    check("it is explained", "---- weft explain --promise" in text and "(weft " not in text, text)
+    d.end()
+    w.end()
+
+
 def commands():
     trace, to = place()
     d = Driven(trace)
@@ -293,6 +310,7 @@ no_room()
 full_disk()
 restarted()
 read_again()
+large()
 commands()
 hostile()
 recorded()

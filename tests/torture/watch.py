@@ -148,6 +148,7 @@ def main():
         watcher.wait()
         for t in threads:
             t.join()
+        bad.extend(f"{f.name} says: {found[0]}" for f in kept.glob("*.txt") if (found := re.findall(r"\(weft .*\)$", f.read_text(), re.M)))
         if mounted:
             subprocess.run(["umount", "-l", str(kept)], check=False)
     lost = sorted(wanted.keys() - names, key=wanted.get)

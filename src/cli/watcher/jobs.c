@@ -25,7 +25,7 @@
 enum {
     KEEP_SECONDS = 120,
     EXPLAIN_SECONDS = 60,
-    TEXT_MOST = 4 << 20, /* bytes that weft explain may write */
+    TEXT_MOST = 4 << 20, /* bytes; a longer text is cut */
     RETRY_MOST = 3,      /* seconds between two tries while the disk is full */
     /* If a condition holds all the time, copies and explanations may each take one part in SHARE of a core; explanations on
      * average over TELL_SECONDS. */
@@ -387,9 +387,11 @@ static void count_telling(struct cli_watcher *w, const struct cli_kept *kept)
                                   (w->told_until_ns[i] > least ? w->told_until_ns[i] : least);
 }
 
+/* What is compressed is read from a temporary file. */
 static void confine(const struct cli_kept *kept)
 {
-    const struct rlimit cpu = {EXPLAIN_SECONDS, EXPLAIN_SECONDS + 1}, file = {TEXT_MOST, TEXT_MOST},
+    const rlim_t bytes = kept->source_bytes + TEXT_MOST;
+    const struct rlimit cpu = {EXPLAIN_SECONDS, EXPLAIN_SECONDS + 1}, file = {bytes, bytes},
                         core = {0, 0};
     setpriority(PRIO_PROCESS, 0, 19);
     setrlimit(RLIMIT_CPU, &cpu);
@@ -559,6 +561,13 @@ static bool begin_stage(struct cli_watcher *w)
     return pid > 0;
 }
 
+static void cut_text(int text)
+{
+    struct stat st;
+    if (fstat(text, &st) == 0 && st.st_size > TEXT_MOST && ftruncate(text, TEXT_MOST) == 0)
+        dprintf(text, "\n(the rest is left out)\n");
+}
+
 static void end_stage(struct cli_watcher *w, int status)
 {
     const struct cli_kept *kept = first_kept(w);
@@ -577,6 +586,8 @@ static void end_stage(struct cli_watcher *w, int status)
         cli_watcher_say(w, CLI_SAY_WARNING, NULL, "--run: the command for %s %s", kept->name, why);
     else if (*why)
         dprintf(w->text, "\n(weft %s %s)\n", s.argument[0], why);
+    if (!s.command)
+        cut_text(w->text);
 }
 
 static void next_stage(struct cli_watcher *w)
