@@ -41,9 +41,11 @@ struct python_thread {
     uint32_t thing;
 };
 
-struct python_hold { /* inside of a `with` */
+struct python_hold { /* inside of a `with`; or a future that it computes */
     uint64_t object;
     uint32_t thing;
+    bool queued; /* … will compute … */
+    bool any;    /* … or another thread of its pool */
 };
 
 struct python {
@@ -64,6 +66,7 @@ struct python {
     uint32_t chained;
     struct python_hold *hold;
     uint32_t holds, holds_room;
+    uint32_t workers;                         /* threads of pools whose queue was looked at */
     struct python_hold running[PYTHON_LOOPS]; /* loops, and the task that each of them runs */
     uint32_t runnings;
     struct python_hold runner[PYTHON_LOOPS]; /* of trio, and their threads */

@@ -97,6 +97,12 @@ enum {
     PYTHON_LOCK_LOCKED = 32,
     PYTHON_LOCK_MUTEX = 16, /* from 3.13.1 on: a PyMutex, one byte (internal/pycore_lock.h) */
     PYTHON_RLOCK_OWNER = 24,
+    PYTHON_QUEUE_LIST = 32, /* of a SimpleQueue, before 3.13 */
+    PYTHON_QUEUE_FIRST = 40,
+    PYTHON_RING_FIRST = 32, /* … from then on */
+    PYTHON_RING_ITEMS = 40,
+    PYTHON_RING_ROOM = 48,
+    PYTHON_RING_COUNT = 56,
 };
 
 enum { /* tp_flags */

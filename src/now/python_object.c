@@ -13,7 +13,11 @@
 #include "base/idmap.h"
 #include "now/python.h"
 
-enum { TEXT = 256 };
+enum {
+    TEXT = 256,
+    QUEUED_MAX = 256, /* items of a thread pool that are looked at … */
+    WORKERS_MAX = 64, /* … for so many of its threads */
+};
 
 /* ---- States ---- */
 
@@ -428,12 +432,12 @@ uint64_t python_wait(struct python *py, uint32_t thing, uint64_t futex)
 
 /* ---- Who holds what ---- */
 
-static void note(struct python *py, uint64_t object, uint32_t thing)
+static void note(struct python *py, struct python_hold hold)
 {
     if (!weft_reserve(&py->hold, py->holds, &py->holds_room, sizeof *py->hold))
         py->now->failed = true;
     else
-        py->hold[py->holds++] = (struct python_hold){object, thing};
+        py->hold[py->holds++] = hold;
 }
 
 /* Inside of a `with`, the bound method that ends it is on the stack. 0: the value is something else. */
@@ -462,10 +466,10 @@ static void note_frame(struct python *py, const struct python_frame *f, uint32_t
         const uint64_t object = entered(py, python_stack(py, f, i));
         if (!object || object == waits_for)
             continue;
-        note(py, object, thing);
+        note(py, (struct python_hold){.object = object, .thing = thing});
         const uint64_t inner = python_attribute(py, object, "_lock"); /* of a condition variable */
         if (inner && inner != waits_for)
-            note(py, inner, thing);
+            note(py, (struct python_hold){.object = inner, .thing = thing});
     }
 }
 
@@ -514,16 +518,55 @@ void python_tell_limit(struct python *py, uint32_t thing)
                   weft_duration(left > 0 ? (int64_t)(left * 1e9) : 0).text);
 }
 
+static bool has_one_thread(struct python *py, uint64_t pool)
+{
+    struct python_walk w;
+    uint64_t thread, none;
+    python_walk(py, python_attribute(py, pool, "_threads"), &w);
+    return python_next(py, &w, &thread, &none) && !python_next(py, &w, &thread, &none);
+}
+
+/* What a pool's threads take from their queue (simplequeueobject, Modules/_queuemodule.c): a list, of which the beginning
+ * has been taken; from 3.13 on a ring. */
+static void note_queue(struct python *py, uint64_t queue, uint32_t thing, bool any)
+{
+    uint64_t first, items, count, room = UINT64_MAX;
+    if (!python_is(py, queue, "_queue.SimpleQueue") || py->workers++ >= WORKERS_MAX)
+        return;
+    if (py->at.minor >= PYTHON_3_13) {
+        first = python_word(py, queue + PYTHON_RING_FIRST);
+        items = python_word(py, queue + PYTHON_RING_ITEMS);
+        room = python_word(py, queue + PYTHON_RING_ROOM);
+        count = python_word(py, queue + PYTHON_RING_COUNT);
+    } else {
+        const uint64_t list = python_word(py, queue + PYTHON_QUEUE_LIST);
+        first = python_word(py, queue + PYTHON_QUEUE_FIRST);
+        items = python_word(py, list + PYTHON_LIST_ITEMS);
+        count = (uint64_t)python_size(py, list) - first;
+    }
+    for (uint64_t i = 0; room && i < count && i < QUEUED_MAX; i++) {
+        const uint64_t item = python_word(py, items + (first + i) % room * 8);
+        const uint64_t future = python_attribute(py, item, "future");
+        if (future)
+            note(py, (struct python_hold){future, thing, .queued = true, .any = any});
+    }
+}
+
 void python_note_holds(struct python *py, uint32_t thing, uint64_t waits_for)
 {
     char module[PYTHON_NAME_MAX];
     for (uint32_t i = 0; i < py->chained; i++) {
         const struct python_frame *f = &py->chain[i];
         python_module(py, f, module);
-        if (strcmp(module, "concurrent.futures.thread") == 0 &&
-            strstr(f->function, "run")) { /* _WorkItem.run */
+        const bool of_pool = strcmp(module, "concurrent.futures.thread") == 0;
+        if (of_pool && strstr(f->function, "run")) { /* _WorkItem.run */
             const uint64_t item = python_local(py, f, "self");
-            note(py, python_attribute(py, item, "future"), thing);
+            note(py, (struct python_hold){.object = python_attribute(py, item, "future"),
+                                          .thing = thing});
+        } else if (of_pool && strcmp(f->function, "_worker") == 0) {
+            const uint64_t pool =
+                python_word(py, python_local(py, f, "executor_reference") + PYTHON_REFERENT);
+            note_queue(py, python_local(py, f, "work_queue"), thing, !has_one_thread(py, pool));
         }
         if (!python_is_library(module))
             note_frame(py, f, thing, waits_for);
@@ -544,6 +587,7 @@ void python_link_holds(struct python *py)
         if (lock != NOW_NONE)
             now_link(py->now, lock, h->thing, is_semaphore(py, h->object), "is held by");
         if (promise != NOW_NONE)
-            now_link(py->now, promise, h->thing, false, "is computed by");
+            now_link(py->now, promise, h->thing, h->any,
+                     h->queued ? "is to be computed by" : "is computed by");
     }
 }

@@ -165,7 +165,7 @@ static void tell_running(struct python *py, uint64_t tasks)
         const uint32_t thing = python_future_thing(py, task);
         now_state(py->now, thing, "runs");
         if (py->runnings < PYTHON_LOOPS)
-            py->running[py->runnings++] = (struct python_hold){loop, thing};
+            py->running[py->runnings++] = (struct python_hold){.object = loop, .thing = thing};
         if (python_int(py, python_attribute(py, loop, "_thread_id"), &ident))
             now_link(py->now, thing, python_thread_thing(py, (uint64_t)ident), false, "runs on");
     }

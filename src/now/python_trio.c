@@ -15,7 +15,7 @@ void python_note_runner(struct python *py, uint32_t thing)
             strcmp(module, "trio._core._run") == 0 ? python_local(py, &py->chain[i], "runner") : 0;
         if (!python_is(py, runner, "Runner"))
             continue;
-        py->runner[py->runners++] = (struct python_hold){runner, thing};
+        py->runner[py->runners++] = (struct python_hold){.object = runner, .thing = thing};
         break;
     }
 }
