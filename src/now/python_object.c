@@ -57,7 +57,7 @@ static bool is_locked(struct python *py, uint64_t lock)
 /* What can be said of a lock or its like. */
 static void tell_state(struct python *py, uint32_t thing, uint64_t object)
 {
-    int64_t value;
+    int64_t value, parties;
     if (python_is(py, object, "_thread.lock"))
         now_state(py->now, thing, is_locked(py, object) ? "locked" : "not locked");
     else if (python_is(py, object, "_thread.RLock"))
@@ -76,6 +76,10 @@ static void tell_state(struct python *py, uint32_t thing, uint64_t object)
                                                                            : "not locked");
     else if (python_is(py, object, "Queue"))
         tell_queue(py, thing, object);
+    else if (python_is(py, object, "Barrier") &&
+             python_int(py, python_attribute(py, object, "_count"), &value) &&
+             python_int(py, python_attribute(py, object, "_parties"), &parties))
+        now_state(py->now, thing, "%" PRId64 " of %" PRId64 " have come", value, parties);
 }
 
 /* ---- Rules ---- */

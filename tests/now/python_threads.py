@@ -12,6 +12,8 @@
 # see thread 'consumer' → gets from → queue.Queue jobs
 # see thread 'simple' → gets from → queue.SimpleQueue simple_jobs
 # see thread 'changed' → waits for → threading.Condition condition
+# see thread 'first' → waits for → threading.Barrier gate
+# state threading.Barrier gate; 1 of 3 have come
 # see thread 'limited' → locks → threading.Semaphore limit
 # see thread 'asks' → awaits → concurrent.futures.Future at 0x
 # see concurrent.futures.Future at 0x → is computed by → thread 'pool_0'
@@ -31,7 +33,7 @@ class Bank:
 
 
 log_lock, again_lock, bank = threading.Lock(), threading.RLock(), Bank()
-both, owned = threading.Barrier(2), threading.Event()
+both, gate, owned = threading.Barrier(2), threading.Barrier(3), threading.Event()
 never, condition, limit = threading.Event(), threading.Condition(), threading.Semaphore(0)
 jobs, simple_jobs = queue.Queue(), queue.SimpleQueue()
 
@@ -80,7 +82,7 @@ def asks():
 limited_before = threading.Lock()
 threads = [threading.Thread(target=target, name=name) for name, target in {
     "one": one, "two": two, "owner": owner, "again": again, "consumer": jobs.get, "simple": lambda: simple_jobs.get(),
-    "changed": changed, "limited": limited, "asks": asks}.items()]
+    "changed": changed, "limited": limited, "asks": asks, "first": gate.wait}.items()]
 for thread in threads:
     thread.start()
 print("ready", flush=True)
