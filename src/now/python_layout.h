@@ -97,6 +97,9 @@ enum {
     PYTHON_LOCK_LOCKED = 32,
     PYTHON_LOCK_MUTEX = 16, /* from 3.13.1 on: a PyMutex, one byte (internal/pycore_lock.h) */
     PYTHON_RLOCK_OWNER = 24,
+    PYTHON_DEQUE_BLOCK = 24, /* the first one: the one before, items, the next one */
+    PYTHON_DEQUE_FIRST = 40, /* … and the index of the first item in it */
+    PYTHON_DEQUE_ITEMS = 64,
     PYTHON_QUEUE_LIST = 32, /* of a SimpleQueue, before 3.13 */
     PYTHON_QUEUE_FIRST = 40,
     PYTHON_RING_FIRST = 32, /* … from then on */

@@ -7,6 +7,8 @@
 
 #include "now/python.h"
 
+enum { READY_MAX = 256 }; /* things that a loop does next, which are looked at */
+
 /* ---- The stack ---- */
 
 /* What a suspended frame awaits: the value on top of its stack. */
@@ -150,6 +152,43 @@ static void tell_set(struct python *py, uint64_t set)
     }
 }
 
+/* What asyncio.run_coroutine_threadsafe has told a loop to do has the future for it in its closure. */
+static void tell_submitted(struct python *py, uint32_t running, uint64_t function)
+{
+    struct python_walk w;
+    uint64_t cell, none;
+    char name[16];
+    python_text(py, python_word(py, function + py->at.function_name), name, sizeof name);
+    if (!python_is(py, function, "function") || strcmp(name, "callback") != 0)
+        return;
+    python_walk(py, python_word(py, function + py->at.function_closure), &w);
+    while (python_next(py, &w, &cell, &none)) {
+        const uint64_t future = python_word(py, cell + PYTHON_REFERENT);
+        if (python_is(py, cell, "cell") && python_is_future(py, future) &&
+            python_is_pending(py, future))
+            now_link(py->now, python_future_thing(py, future), running, false, "comes after");
+    }
+}
+
+/* What a loop does next is in a deque (dequeobject, Modules/_collectionsmodule.c). */
+static void tell_ready(struct python *py, uint64_t loop, uint32_t running)
+{
+    const uint64_t ready = python_attribute(py, loop, "_ready");
+    if (!python_is(py, ready, "collections.deque"))
+        return;
+    const int64_t count = python_size(py, ready);
+    uint64_t block = python_word(py, ready + PYTHON_DEQUE_BLOCK);
+    uint64_t at = python_word(py, ready + PYTHON_DEQUE_FIRST);
+    for (int64_t i = 0; i < count && i < READY_MAX && at < PYTHON_DEQUE_ITEMS; i++) {
+        const uint64_t handle = python_word(py, block + (1 + at) * 8);
+        tell_submitted(py, running, python_attribute(py, handle, "_callback"));
+        if (++at == PYTHON_DEQUE_ITEMS) {
+            block = python_word(py, block + (1 + at) * 8);
+            at = 0;
+        }
+    }
+}
+
 /* A task that runs is part of a thread's stack. */
 static void tell_running(struct python *py, uint64_t tasks)
 {
@@ -168,6 +207,7 @@ static void tell_running(struct python *py, uint64_t tasks)
             py->running[py->runnings++] = (struct python_hold){.object = loop, .thing = thing};
         if (python_int(py, python_attribute(py, loop, "_thread_id"), &ident))
             now_link(py->now, thing, python_thread_thing(py, (uint64_t)ident), false, "runs on");
+        tell_ready(py, loop, thing);
     }
 }
 
