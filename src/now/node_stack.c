@@ -113,11 +113,15 @@ static void add_frames(struct stack *s, uint32_t thing)
     }
 }
 
-/* Code that V8 made: it has no name, or is one of its own functions. */
-static bool is_made(const struct now_frame *f)
+/* Code that V8 made: it has no name, or is one of its own functions, of which a program need not have the names. */
+static bool is_made(const struct stack *s, const struct now_frame *f)
 {
+    const char *object = s->d->v.object;
+    const size_t size = strlen(object);
     return f->function &&
-           (strncmp(f->function, "0x", 2) == 0 || strncmp(f->function, "Builtins_", 9) == 0);
+           (strncmp(f->function, "0x", 2) == 0 || strncmp(f->function, "Builtins_", 9) == 0 ||
+            (strncmp(f->function, object, size) == 0 &&
+             strncmp(f->function + size, "+0x", 3) == 0));
 }
 
 /* Puts them in the place of the frames that are V8's. */
@@ -127,12 +131,12 @@ static void replace_frames(struct stack *s, uint32_t thing)
     struct now_frame *old = t->frame;
     const uint32_t count = t->frames;
     uint32_t first = 0, last = 0;
-    while (first < count && !is_made(&old[first]))
+    while (first < count && !is_made(s, &old[first]))
         first++;
     if (first == count && t->whole && !t->frames_left_out)
         return; /* what was found is left from before */
     for (uint32_t i = first; i < count; i++)
-        last = is_made(&old[i]) ? i + 1 : last;
+        last = is_made(s, &old[i]) ? i + 1 : last;
     t->frame = NULL;
     t->frames = 0;
     for (uint32_t i = 0; i < first; i++)

@@ -18,6 +18,7 @@ enum {
     TABLE_BYTES_MAX = 1 << 26, /* of dynamic symbols or their names */
     COPY_MS = 1000,
     LIMIT_MS = 2500,
+    CORE_PATIENCE = 20, /* times as long: what a core says stays true */
     MOVES_MAX = 4,
 };
 
@@ -118,8 +119,10 @@ static bool find_numbers(struct v8 *v)
         const struct now_mapping *m = &v->p->mapping[i];
         struct object o = {0};
         if (m->offset == 0 && may_have_v8(v->p, m->path, program) &&
-            find_tables(v->p, &o, m->start) && take_numbers(v, &o))
+            find_tables(v->p, &o, m->start) && take_numbers(v, &o)) {
+            v->object = strrchr(m->path, '/') + 1;
             return true;
+        }
     }
     return false;
 }
@@ -138,9 +141,10 @@ static bool is_possible(enum v8_number which, int32_t number)
 bool v8_open(struct v8 *v, struct now_process *p, bool *odd)
 {
     const int64_t now_ns = weft_monotonic_ns();
+    const int64_t patience = p->core ? CORE_PATIENCE : 1;
     *v = (struct v8){.p = p,
-                     .copy_until_ns = now_ns + COPY_MS * INT64_C(1000000),
-                     .until_ns = now_ns + LIMIT_MS * INT64_C(1000000)};
+                     .copy_until_ns = now_ns + patience * COPY_MS * INT64_C(1000000),
+                     .until_ns = now_ns + patience * LIMIT_MS * INT64_C(1000000)};
     *odd = false;
     for (unsigned k = 0; k < V8_COUNT; k++)
         v->number[k] = V8_MISSING;

@@ -116,6 +116,7 @@ struct v8_piece {
 
 struct v8 {
     struct now_process *p;
+    const char *object; /* the name of the file that it is in */
     int32_t number[V8_COUNT];
     struct v8_copied *copied;
     const struct v8_piece *piece; /* sorted by address */
