@@ -208,7 +208,7 @@ case $("$python" -c 'import sys; print("%d.%d" % sys.version_info[:2])') in
 esac
 
 # What the promises of Node.js wait for: as in the process itself. A stack of JavaScript, too.
-tree() { awk '/^async function/ { on = 1 } /^$/ { on = 0 } on'; }
+tree() { awk '/^(async|promise|module) / { on = 1 } /^$/ { on = 0 } on'; }
 cat >hangs.mjs <<'EOF'
 import fs from "node:fs";
 const never = () => new Promise(() => {});
