@@ -665,7 +665,13 @@ static void tell_wait(struct now_threads *t, const struct now_thread *thread)
 /* Threads that wait for each other are never woken, but signals may interrupt them, again and again. So it does not
  * matter how often they have run, if there is one moment at which each waits for what the next one has. That is so if all
  * wait before it was read who has what, and none has run until afterwards. */
-enum { CIRCLE_MAX = 64, MOMENTS = 100 };
+enum {
+    CIRCLE_MAX = 64,
+    MOMENTS =
+        100, /* are tried for a circle; on a busy machine a thread may wait for its turn in many of them */
+    PAUSE_NS = 1000000,    /* between two, */
+    PAUSES_NS = 300000000, /* for all circles together */
+};
 
 struct circle {
     struct now_thread *thread[CIRCLE_MAX];
@@ -719,10 +725,13 @@ static bool is_so_now(struct now_threads *t, struct circle *c)
 static void find_circles(struct now_threads *t)
 {
     struct circle c;
+    const struct timespec pause = {.tv_nsec = PAUSE_NS};
+    const int64_t until = weft_monotonic_ns() + PAUSES_NS;
     for (uint32_t i = 0; i < t->threads; i++) {
         unsigned moments = find_circle(t, i, &c) ? MOMENTS : 0;
         while (moments && !is_so_now(t, &c))
-            moments--;
+            if (--moments && weft_monotonic_ns() < until)
+                nanosleep(&pause, NULL);
         for (uint32_t k = 0; moments && k < c.count; k++)
             if (c.thread[k]->thing != NOW_NONE)
                 t->n->thing[c.thread[k]->thing].stood = false; /* it is certain already */
