@@ -152,22 +152,27 @@ static void tell_set(struct python *py, uint64_t set)
     }
 }
 
-/* What asyncio.run_coroutine_threadsafe has told a loop to do has the future for it in its closure. */
+/* What asyncio.run_coroutine_threadsafe has told a loop to do has a coroutine in its closure, and the future of its
+ * result. */
 static void tell_submitted(struct python *py, uint32_t running, uint64_t function)
 {
     struct python_walk w;
-    uint64_t cell, none;
-    char name[16];
+    uint64_t cell, none, future = 0;
+    bool has_coroutine = false;
+    char name[16], state[16];
     python_text(py, python_word(py, function + py->at.function_name), name, sizeof name);
     if (!python_is(py, function, "function") || strcmp(name, "callback") != 0)
         return;
     python_walk(py, python_word(py, function + py->at.function_closure), &w);
     while (python_next(py, &w, &cell, &none)) {
-        const uint64_t future = python_word(py, cell + PYTHON_REFERENT);
-        if (python_is(py, cell, "cell") && python_is_future(py, future) &&
-            python_is_pending(py, future))
-            now_link(py->now, python_future_thing(py, future), running, false, "comes after");
+        const uint64_t value = python_word(py, cell + PYTHON_REFERENT);
+        has_coroutine |= python_is(py, value, "coroutine");
+        if (python_is(py, cell, "cell") && python_is_future(py, value))
+            future = value;
     }
+    python_text(py, python_attribute(py, future, "_state"), state, sizeof state);
+    if (has_coroutine && strcmp(state, "PENDING") == 0)
+        now_link(py->now, python_future_thing(py, future), running, false, "comes after");
 }
 
 /* What a loop does next is in a deque (dequeobject, Modules/_collectionsmodule.c). */

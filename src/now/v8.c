@@ -18,7 +18,7 @@ enum {
     TABLE_BYTES_MAX = 1 << 26, /* of dynamic symbols or their names */
     COPY_MS = 1000,
     LIMIT_MS = 2500,
-    CORE_PATIENCE = 20, /* times as long: what a core says stays true */
+    CORE_PATIENCE = 4, /* times as long: what a core says stays true */
     MOVES_MAX = 4,
 };
 

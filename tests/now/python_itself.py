@@ -10,6 +10,7 @@
 # see concurrent.futures.Future hoped → comes after → task patient
 # cycles 1
 import asyncio
+import concurrent.futures
 import threading
 
 
@@ -20,8 +21,13 @@ async def answer():
 async def patient():
     loop = asyncio.get_running_loop()
     asyncio.current_task().set_name("patient")
+    other = concurrent.futures.Future()
+
+    def callback():  # it has a future, too, but need not be the one to end it
+        return other
+
     for _ in range(100):
-        loop.call_soon(print)
+        loop.call_soon(callback)
     hoped = asyncio.run_coroutine_threadsafe(answer(), loop)
     begun.set()
     hoped.result(100000)
