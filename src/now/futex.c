@@ -667,9 +667,8 @@ static void tell_wait(struct now_threads *t, const struct now_thread *thread)
  * wait before it was read who has what, and none has run until afterwards. */
 enum {
     CIRCLE_MAX = 64,
-    MOMENTS =
-        100, /* are tried for a circle; on a busy machine a thread may wait for its turn in many of them */
-    PAUSE_NS = 1000000,    /* between two, */
+    MOMENTS = 100,      /* tried for a circle: on a busy machine threads wait for a core in many */
+    PAUSE_NS = 1000000, /* between two */
     PAUSES_NS = 300000000, /* for all circles together */
 };
 

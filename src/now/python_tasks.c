@@ -152,6 +152,13 @@ static void tell_set(struct python *py, uint64_t set)
     }
 }
 
+static bool is_function(struct python *py, uint64_t object, const char *name)
+{
+    char own[32];
+    python_text(py, python_word(py, object + py->at.function_name), own, sizeof own);
+    return python_is(py, object, "function") && strcmp(own, name) == 0;
+}
+
 /* What asyncio.run_coroutine_threadsafe has told a loop to do has a coroutine in its closure, and the future of its
  * result. */
 static void tell_submitted(struct python *py, uint32_t running, uint64_t function)
@@ -159,9 +166,8 @@ static void tell_submitted(struct python *py, uint32_t running, uint64_t functio
     struct python_walk w;
     uint64_t cell, none, future = 0;
     bool has_coroutine = false;
-    char name[16], state[16];
-    python_text(py, python_word(py, function + py->at.function_name), name, sizeof name);
-    if (!python_is(py, function, "function") || strcmp(name, "callback") != 0)
+    char state[16];
+    if (!is_function(py, function, "callback"))
         return;
     python_walk(py, python_word(py, function + py->at.function_closure), &w);
     while (python_next(py, &w, &cell, &none)) {
@@ -222,10 +228,8 @@ static void tell_running(struct python *py, uint64_t tasks)
  * wait for; the closure of that function has the future whose result it will get. */
 static bool passes_on(struct python *py, uint64_t function)
 {
-    char name[32];
-    python_text(py, python_word(py, function + py->at.function_name), name, sizeof name);
-    return python_is(py, function, "function") &&
-           (strcmp(name, "_outer_done_callback") == 0 || strcmp(name, "_call_check_cancel") == 0);
+    return is_function(py, function, "_outer_done_callback") ||
+           is_function(py, function, "_call_check_cancel");
 }
 
 static void tell_callback(struct python *py, uint32_t thing, uint64_t future, uint64_t callback)

@@ -10,6 +10,7 @@
 #include "base/array.h"
 #include "base/clock.h"
 #include "base/order.h"
+#include "now/objects.h"
 
 enum {
     BLOCK_BYTES = 1 << 12,
@@ -103,10 +104,11 @@ static bool take_numbers(struct v8 *v, const struct object *o)
 }
 
 /* The program itself, or the library that Debian puts it in. A core does not name the program's file. */
-static bool may_have_v8(const struct now_process *p, const char *path, const char *program)
+static bool may_have_v8(const struct v8 *v, const struct now_mapping *m, const char *program)
 {
-    const char *slash = strrchr(path, '/');
-    return slash && (p->core || strcmp(path, program) == 0 || strncmp(slash, "/libnode", 8) == 0);
+    return m->offset == 0 && m->path[0] == '/' &&
+           (v->p->core || strcmp(m->path, program) == 0 ||
+            strncmp(now_mapping_file(m), "libnode", 7) == 0);
 }
 
 static bool find_numbers(struct v8 *v)
@@ -118,9 +120,8 @@ static bool find_numbers(struct v8 *v)
     for (uint32_t i = 0; i < v->p->mappings; i++) {
         const struct now_mapping *m = &v->p->mapping[i];
         struct object o = {0};
-        if (m->offset == 0 && may_have_v8(v->p, m->path, program) &&
-            find_tables(v->p, &o, m->start) && take_numbers(v, &o)) {
-            v->object = strrchr(m->path, '/') + 1;
+        if (may_have_v8(v, m, program) && find_tables(v->p, &o, m->start) && take_numbers(v, &o)) {
+            v->object = now_mapping_file(m);
             return true;
         }
     }
