@@ -250,7 +250,7 @@ def test_samples():
     driven = Driven()
     report = json.loads(top("--json", "-n", 1, "-d", "100ms", driven.pid).stdout)
     equal("only when asked", [], report["samples"])
-    reports = Reports("--sample=1000", "--view", "samples", "-w", "60s", driven.pid)
+    reports = Reports("--sample=1000", "--view", "samples", "-w", "60s", "--rows", 10000, driven.pid)
     reports.until("it is sampled", lambda r: [s["sampling"] for s in r["samples"]] == [True])
     driven.tell("work 600 GET/7", "slow 20 idle", "work 200 POST")
 
