@@ -1017,21 +1017,23 @@ static void the_focus_stays_where_it_is(void **state)
 
 enum { CELL = 2 * WEFT_PX, CELLS_MAX = 1000, SHADES = 8 };
 
+struct naive {
+    int64_t edge_ns[CELLS_MAX + 1]; /* of the cells */
+    double cover[CELLS_MAX], run[CELLS_MAX];
+    uint8_t failed[CELLS_MAX]; /* something that is folded fails in it */
+};
+
 /* What of a cell is covered, 1 for all of it. */
-static void naive_add(double *part, const struct weft_geometry *g, int64_t start, int64_t end)
+static void naive_add(double *part, const int64_t *edge_ns, int32_t cells, int64_t start,
+                      int64_t end)
 {
-    for (int32_t i = 0, x = g->x0; x + CELL <= g->x1; i++, x += CELL) {
-        int64_t t0 = weft_geometry_time(g, x), t1 = weft_geometry_time(g, x + CELL);
+    for (int32_t i = 0; i < cells; i++) {
+        int64_t t0 = edge_ns[i], t1 = edge_ns[i + 1];
         int64_t from = start > t0 ? start : t0, to = end < t1 ? end : t1;
         if (to > from)
             part[i] += (double)(to - from) / (double)(t1 - t0);
     }
 }
-
-struct naive {
-    double cover[CELLS_MAX], run[CELLS_MAX];
-    uint8_t failed[CELLS_MAX]; /* something that is folded fails in it */
-};
 
 /* What is folded in a lane, and what runs in it. */
 static void naive_lane(struct naive *n, const struct weft_scene *s, const struct weft_geometry *g,
@@ -1039,7 +1041,10 @@ static void naive_lane(struct naive *n, const struct weft_scene *s, const struct
 {
     const struct weft_layout *l = s->l;
     uint32_t rows = g->lane[lane + 1] - g->lane[lane];
+    const int32_t cells = (g->x1 - g->x0) / CELL;
     memset(n, 0, sizeof *n);
+    for (int32_t i = 0; i <= cells; i++)
+        n->edge_ns[i] = weft_geometry_time(g, g->x0 + i * CELL);
     for (uint32_t at = g->lane[lane]; at < g->lane[lane + 1]; at++)
         for (uint32_t k = l->first[g->shown_row[at]]; k < l->first[g->shown_row[at] + 1]; k++) {
             int64_t end = weft_layout_span_end(l, s->m, k);
@@ -1049,14 +1054,16 @@ static void naive_lane(struct naive *n, const struct weft_scene *s, const struct
             x0 = x0 < g->x0 ? g->x0 : x0;
             x1 = x1 > g->x1 ? g->x1 : x1;
             if (rows > 1 || x1 - x0 < g->shape_width) {
-                naive_add(n->cover, g, l->start[k], end);
+                naive_add(n->cover, n->edge_ns, cells, l->start[k], end);
                 if (rows > 1 && s->m->promise[l->spans[k]].outcome == WEFT_FAILED &&
                     end <= g->to_ns)
                     n->failed[(x1 - g->x0) / CELL] = 255;
             }
             uint32_t r = s->m->promise[l->spans[k]].first_run;
-            for (; r != WEFT_NONE; r = s->m->run[r].next)
-                naive_add(n->run, g, s->m->run[r].start_ns, s->m->run[r].end_ns);
+            for (; r != WEFT_NONE; r = s->m->run[r].next) {
+                const struct weft_run *run = &s->m->run[r];
+                naive_add(n->run, n->edge_ns, cells, run->start_ns, run->end_ns);
+            }
         }
     for (int i = 0; i < CELLS_MAX; i++)
         n->cover[i] /= rows;
