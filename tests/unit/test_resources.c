@@ -665,11 +665,10 @@ struct rush {
     bool timers, brief;  /* they wait for a time; less than a millisecond */
 };
 
-static void rush(struct rush x)
+static void rush_more(struct rush x)
 {
     uint64_t request[16], load[16], other, first, lock;
     const enum site sort = x.timers ? TIMER_ : x.passive || x.batch ? JOB_ : TASK_;
-    begin();
     first = make(LOOP, REQUEST, x.plain || x.constant ? "GET /user" : "GET /user/8");
     other = make(first, sort, x.plain ? "load user" : "load user 8");
     lock = make(LOOP, POOL_, "lock");
@@ -718,6 +717,12 @@ static void rush(struct rush x)
     }
 }
 
+static void rush(struct rush x)
+{
+    begin();
+    rush_more(x);
+}
+
 TEST(all_make_the_same)
 {
     rush((struct rush){.count = 5, .later = 4});
@@ -725,6 +730,15 @@ TEST(all_make_the_same)
            "each time for another one (such as 'GET /user/7' (request 4)): each took 20 ms");
     rush((struct rush){.count = 4, .later = 5, .quick = true, .constant = true});
     EXPECT("stampede likely 5 x1, 4: \n");
+}
+
+TEST(the_largest_is_named)
+{
+    for (int first = 5; first <= 6; first++) {
+        rush((struct rush){.count = first, .later = 4});
+        rush_more((struct rush){.count = 11 - first, .later = 4});
+        EXPECT("stampede likely ", "was under way 6 times at once", "This happened 2 times");
+    }
 }
 
 TEST(the_same_by_their_label_only)
