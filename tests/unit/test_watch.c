@@ -16,6 +16,7 @@
 #include <cmocka.h>
 
 #include "base/glob.h"
+#include "format/bytes.h"
 #include "format/packet.h"
 #include "read/columns.h"
 #include "read/input.h"
@@ -521,6 +522,35 @@ static void columns_give_back_any_bytes(void **state)
     free(bytes);
 }
 
+/* How many events stand in columns, after so many zero bytes. */
+static uint32_t events_found(const unsigned char *bytes, size_t size, size_t zeros)
+{
+    size_t block_size;
+    unsigned char *shifted = calloc(1, zeros + size);
+    assert_non_null(shifted);
+    memcpy(shifted + zeros, bytes, size);
+    there_and_back(shifted, zeros + size, &block_size);
+    free(shifted);
+    return weft_read_u32(block + 12);
+}
+
+static void packets_are_found_where_they_begin(void **state)
+{
+    (void)state;
+    enum { SIZE = 200000 };
+    unsigned char *bytes = malloc(SIZE);
+    struct weft_input in = record("h.weft");
+    struct weft_error err;
+    assert_non_null(bytes);
+    assert_int_equal(weft_input_read(&in, bytes, SIZE, in.size / 2 / 65536 * 65536, &err), SIZE);
+    const uint32_t events = events_found(bytes, SIZE, 0);
+    assert_true(events > 1000);
+    for (size_t zeros = 8; zeros <= 40; zeros += 8)
+        assert_int_equal(events_found(bytes, SIZE, zeros), events);
+    weft_input_close(&in);
+    free(bytes);
+}
+
 static void damaged_blocks_do_no_harm(void **state)
 {
     (void)state;
@@ -589,6 +619,7 @@ int main(void)
         cmocka_unit_test(bombs_are_refused),
         cmocka_unit_test(wide_windows_are_refused),
         cmocka_unit_test(columns_give_back_any_bytes),
+        cmocka_unit_test(packets_are_found_where_they_begin),
         cmocka_unit_test(damaged_blocks_do_no_harm),
         cmocka_unit_test(columns_are_read_without_zstd),
     };
