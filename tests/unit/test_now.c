@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* The graph of what waits for what (now/now.h): texts, links, cycles. What is seen of real processes: ../e2e/now.sh. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
-
-#include <cmocka.h>
 
 #include <signal.h>
 #include <stdio.h>
@@ -15,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "test.h"
 #include "base/clock.h"
 #include "now/look.h"
 #include "now/now.h"
@@ -55,9 +51,8 @@ static void check(const char *links, const char *cycles)
     now_free(n);
 }
 
-static void test_cycles(void **state)
+TEST(test_cycles)
 {
-    (void)state;
     check("", "000");
     check("0-1 1-2", "000");
     check("0-1 1-0", "11");
@@ -78,7 +73,7 @@ static void test_cycles(void **state)
 }
 
 /* Of a thread that has left a core since it was looked at, or runs, nothing is certain any more. */
-static void test_again(void **state)
+TEST(test_again)
 {
     uint64_t before, after;
     struct now *n;
@@ -130,7 +125,7 @@ static void test_again(void **state)
 }
 
 /* A chain that recursion would not survive, and back to its beginning. */
-static void test_long(void **state)
+TEST(test_long)
 {
     enum { THINGS = 200000 };
     struct now *n = calloc(1, sizeof *n);
@@ -147,7 +142,7 @@ static void test_long(void **state)
     now_free(n);
 }
 
-static void test_links(void **state)
+TEST(test_links)
 {
     struct now *n = graph(3, "2-0 0-1 2-0 0-1 0~1");
     (void)state;
@@ -163,7 +158,7 @@ static void test_links(void **state)
 }
 
 /* The same thing again; texts are cut, cleaned, and replaced. */
-static void test_texts(void **state)
+TEST(test_texts)
 {
     struct now *n = graph(1, "");
     char much[4 * NOW_TEXT_MAX];
@@ -197,7 +192,7 @@ static void test_texts(void **state)
 }
 
 /* Processes that cannot be looked at. */
-static void test_refused(void **state)
+TEST(test_refused)
 {
     struct now *n;
     struct weft_error err;
@@ -214,7 +209,7 @@ static void test_refused(void **state)
 }
 
 /* A heap so large that it is not copied in time: what was copied until then counts, and the rest is known. */
-static void test_large_heap(void **state)
+TEST(test_large_heap)
 {
     enum { PIECE = 1 << 18 };
     char *room = mmap(NULL, 2 * PIECE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -247,13 +242,4 @@ static void test_large_heap(void **state)
     munmap(room, 2 * PIECE);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_cycles),     cmocka_unit_test(test_long),
-        cmocka_unit_test(test_links),      cmocka_unit_test(test_texts),
-        cmocka_unit_test(test_refused),    cmocka_unit_test(test_again),
-        cmocka_unit_test(test_large_heap),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* Graphs that are made up by seed, as traces (now/trace.h): things, labels and links are all there, and what is found in
  * the trace does not contradict the graph. Real processes: ../e2e/now_trace.sh. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
-
-#include <cmocka.h>
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "test.h"
 #include "analyse/explain.h"
 #include "now/trace.h"
 #include "read/reader.h"
@@ -290,7 +286,7 @@ static void check_graph(const struct now *n, bool likely)
     drop(&x);
 }
 
-static void test_made_up(void **state)
+TEST(test_made_up)
 {
     enum { GRAPHS = 2000 };
     uint32_t cycles = 0;
@@ -310,7 +306,7 @@ static void test_made_up(void **state)
 /* ---- Large ones ---- */
 
 /* As many as are looked at, each with a long name of its own, in a circle. */
-static void test_large(void **state)
+TEST(test_large)
 {
     enum { THINGS = 200000 };
     struct now *n = new_graph();
@@ -336,7 +332,7 @@ static void test_large(void **state)
 }
 
 /* More threads run than become streams, and there are more remarks than there is room for in the facts. */
-static void test_many(void **state)
+TEST(test_many)
 {
     enum { THREADS = 1000, REMARKS = 50 };
     struct now *n = new_graph();
@@ -368,7 +364,7 @@ static void test_many(void **state)
     now_free(n);
 }
 
-static void test_nothing(void **state)
+TEST(test_nothing)
 {
     struct now *n = new_graph();
     struct made x = {.r = NULL};
@@ -381,13 +377,4 @@ static void test_nothing(void **state)
     now_free(n);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_made_up),
-        cmocka_unit_test(test_large),
-        cmocka_unit_test(test_many),
-        cmocka_unit_test(test_nothing),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <sys/types.h>
 
+#include "test.h"
 #include "read/reader.h"
 #include "trace.h"
 
@@ -103,9 +104,8 @@ static struct result read_numbered(const int64_t *number, size_t tail)
 
 /* ---- Rings ---- */
 
-static void events_come_in_order(void **state)
+TEST(events_come_in_order)
 {
-    (void)state;
     struct trace t = {.fd = -1};
     trace_begin(&t, 0);
     for (uint64_t i = 0; i < 700; i++) /* more than a batch */
@@ -118,9 +118,8 @@ static void events_come_in_order(void **state)
     assert_false(res.facts.wrapped);
 }
 
-static void wrapped_ring(void **state)
+TEST(wrapped_ring)
 {
-    (void)state;
     struct result res = read_numbered((const int64_t[]){4, 5, 2, 3, -1}, 40);
     assert_undamaged(&res);
     assert_string_equal(res.order, "102 103 104 105");
@@ -130,9 +129,8 @@ static void wrapped_ring(void **state)
     assert_int_equal(res.facts.packets, 4);
 }
 
-static void ring_that_has_not_wrapped(void **state)
+TEST(ring_that_has_not_wrapped)
 {
-    (void)state;
     struct result res = read_numbered((const int64_t[]){0, 1, 2, -1}, 0);
     assert_undamaged(&res);
     assert_string_equal(res.order, "100 101 102");
@@ -140,9 +138,8 @@ static void ring_that_has_not_wrapped(void **state)
     assert_int_equal(res.facts.overwritten_packets, 0);
 }
 
-static void sequence_numbers_wrap(void **state)
+TEST(sequence_numbers_wrap)
 {
-    (void)state;
     struct result res = read_numbered((const int64_t[]){0x10000, 0x10001, 0xfffe, 0xffff, -1}, 7);
     assert_undamaged(&res);
     assert_string_equal(res.order, "65634 65635 65636 65637");
@@ -150,9 +147,8 @@ static void sequence_numbers_wrap(void **state)
     assert_true(res.facts.wrapped);
 }
 
-static void packets_in_any_order(void **state)
+TEST(packets_in_any_order)
 {
-    (void)state;
     struct result res = read_numbered((const int64_t[]){3, 0, 4, 1, 2, -1}, 9);
     assert_undamaged(&res);
     assert_string_equal(res.order, "100 101 102 103 104");
@@ -165,17 +161,15 @@ static void packets_in_any_order(void **state)
     assert_string_equal(res.order, "105 106 107 108 109");
 }
 
-static void gaps_are_counted(void **state)
+TEST(gaps_are_counted)
 {
-    (void)state;
     struct result res = read_numbered((const int64_t[]){3, 4, 9, -1}, 0);
     assert_undamaged(&res);
     assert_int_equal(res.facts.missing_packets, 4);
 }
 
-static void more_packets_than_numbers(void **state)
+TEST(more_packets_than_numbers)
 {
-    (void)state;
     enum { PACKETS = 140000, TURN = 30000 };
     for (int wrapped = 0; wrapped < 2; wrapped++) {
         struct trace t = {.fd = -1};
@@ -202,9 +196,8 @@ static void more_packets_than_numbers(void **state)
     }
 }
 
-static void unused_packets_are_left_out(void **state)
+TEST(unused_packets_are_left_out)
 {
-    (void)state;
     struct trace t = {.fd = -1};
     add_numbered(&t, 7);
     for (int i = 0; i < 2; i++) {
@@ -228,9 +221,8 @@ static void unused_packets_are_left_out(void **state)
 /* ---- Large packets ---- */
 
 /* Zeros are events too: loop 0 creates 0 at time 0. */
-static void packet_of_300_mib(void **state)
+TEST(packet_of_300_mib)
 {
-    (void)state;
     enum { EVENT = 26 };
     const uint64_t events = (300u << 20) / EVENT, size = WEFT_MIRAGE_HEADER_SIZE + events * EVENT;
     struct trace t = {.fd = -1}, second = {.fd = -1};
@@ -251,9 +243,8 @@ static void packet_of_300_mib(void **state)
 }
 
 /* As large as the header can say, and nearly unused. */
-static void packets_of_512_mib(void **state)
+TEST(packets_of_512_mib)
 {
-    (void)state;
     struct trace t = {.fd = -1};
     const uint64_t size = UINT32_MAX / 8;
     char path[sizeof t.path];
@@ -276,9 +267,8 @@ static void packets_of_512_mib(void **state)
 }
 
 /* One event of 3 MiB, larger than what is read at a time. */
-static void event_larger_than_the_window(void **state)
+TEST(event_larger_than_the_window)
 {
-    (void)state;
     char *text = malloc((3u << 20) + 1);
     assert_non_null(text);
     memset(text, 'x', 3u << 20);
@@ -306,9 +296,8 @@ static void event_larger_than_the_window(void **state)
 
 /* ---- What a crash leaves ---- */
 
-static void half_written_zeros(void **state)
+TEST(half_written_zeros)
 {
-    (void)state;
     struct trace t = {.fd = -1};
     add_numbered(&t, 0);
     add_numbered(&t, 1);
@@ -321,9 +310,8 @@ static void half_written_zeros(void **state)
     assert_int_equal(res.damage.problems, 0);
 }
 
-static void half_written_at_every_byte(void **state)
+TEST(half_written_at_every_byte)
 {
-    (void)state;
     struct weft_event last = label(2000, 9, "some text");
     unsigned char bytes[64];
     size_t size = weft_event_encode(bytes, &last);
@@ -340,9 +328,8 @@ static void half_written_at_every_byte(void **state)
 }
 
 /* The writer has made room in a packet that an earlier lap had filled. */
-static void half_written_over_an_earlier_lap(void **state)
+TEST(half_written_over_an_earlier_lap)
 {
-    (void)state;
     struct trace t = {.fd = -1};
     add_numbered(&t, 5);
     add_numbered(&t, 3);
@@ -370,9 +357,8 @@ static void half_written_over_an_earlier_lap(void **state)
 }
 
 /* It has emptied a packet and made room for its first event, where an old one stands. */
-static void half_written_first_event(void **state)
+TEST(half_written_first_event)
 {
-    (void)state;
     struct trace t = {.fd = -1};
     trace_begin(&t, 5);
     trace_add(&t, switches(1002, 102)); /* what packet 2 said here */
@@ -386,9 +372,8 @@ static void half_written_first_event(void **state)
 }
 
 /* A clock that was set back is not a half-written event. */
-static void old_times_before_the_tail_stay(void **state)
+TEST(old_times_before_the_tail_stay)
 {
-    (void)state;
     struct trace t = {.fd = -1};
     trace_begin(&t, 0);
     trace_add(&t, switches(5000, 0));
@@ -410,9 +395,8 @@ static void old_times_before_the_tail_stay(void **state)
 }
 
 /* Cut anywhere, no whole event before the cut is lost, and nothing is made up. */
-static void truncated_at_every_byte(void **state)
+TEST(truncated_at_every_byte)
 {
-    (void)state;
     struct trace t = {.fd = -1};
     size_t end[32], events = 0, size;
     for (uint64_t p = 0; p < 3; p++) {
@@ -461,9 +445,8 @@ static struct result read_damaged(size_t at, uint64_t value, size_t bytes)
     return read_trace(&t);
 }
 
-static void damaged_magic(void **state)
+TEST(damaged_magic)
 {
-    (void)state;
     struct result res = read_damaged(0, 0, 4);
     assert_int_equal(res.rc, 0);
     assert_string_equal(res.order, "100 200 102 202");
@@ -472,9 +455,8 @@ static void damaged_magic(void **state)
     assert_int_equal(res.damage.first[0].offset, 64);
 }
 
-static void damaged_sizes(void **state)
+TEST(damaged_sizes)
 {
-    (void)state;
     static const uint64_t sizes[] = {0,      8,       8 * 29,  8 * 30,     8 * 31,  8 * 63,
                                      8 * 65, 8 * 100, 8 * 127, UINT32_MAX, 1u << 31};
     for (size_t i = 0; i < COUNT(sizes); i++) {
@@ -491,9 +473,8 @@ static void damaged_sizes(void **state)
     }
 }
 
-static void damaged_content(void **state)
+TEST(damaged_content)
 {
-    (void)state;
     struct result res = read_damaged(26, 8 * 29, 4);
     assert_string_equal(res.order, "100 200 102 202");
     assert_int_equal(res.damage.problems, 1);
@@ -509,9 +490,8 @@ static void damaged_content(void **state)
     assert_int_equal(res.damage.skipped_bytes, 3);
 }
 
-static void unknown_event(void **state)
+TEST(unknown_event)
 {
-    (void)state;
     struct result res = read_damaged(30 + 8, 99, 1);
     assert_string_equal(res.order, "100 200 102 202");
     assert_int_equal(res.damage.problems, 1);
@@ -520,9 +500,8 @@ static void unknown_event(void **state)
     assert_non_null(strstr(res.damage.first[0].text, "99"));
 }
 
-static void unknown_types_are_kept(void **state)
+TEST(unknown_types_are_kept)
 {
-    (void)state;
     struct trace t = {.fd = -1};
     trace_begin(&t, 0);
     trace_add(&t, creates(1, LOOP, 1, 17));
@@ -534,9 +513,8 @@ static void unknown_types_are_kept(void **state)
     assert_int_equal(res.damage.unknown_types, 2);
 }
 
-static void text_without_end(void **state)
+TEST(text_without_end)
 {
-    (void)state;
     struct trace t = {.fd = -1};
     add_numbered(&t, 0);
     trace_add(&t, label(1001, 5, "abc"));
@@ -549,9 +527,8 @@ static void text_without_end(void **state)
     assert_int_equal(res.damage.skipped_bytes, 20);
 }
 
-static void junk_around_packets(void **state)
+TEST(junk_around_packets)
 {
-    (void)state;
     struct trace t = {.fd = -1};
     for (uint64_t i = 0; i < 2; i++) {
         memset(trace_extend(&t, 77), 0x11, 77);
@@ -565,9 +542,8 @@ static void junk_around_packets(void **state)
     assert_int_equal(res.damage.problems, 3);
 }
 
-static void many_problems_are_counted_and_few_kept(void **state)
+TEST(many_problems_are_counted_and_few_kept)
 {
-    (void)state;
     struct trace t = {.fd = -1};
     for (uint64_t i = 0; i < 100; i++) {
         trace_begin(&t, i);
@@ -595,9 +571,8 @@ static void assert_read_often(struct trace *t, unsigned times)
     assert_in_range(bytes_read, size, times * size);
 }
 
-static void headers_that_claim_much(void **state)
+TEST(headers_that_claim_much)
 {
-    (void)state;
     struct trace t = {.fd = -1};
     for (uint64_t i = 0; i < 20000; i++) {
         unsigned char *header = trace_extend(&t, WEFT_MIRAGE_HEADER_SIZE);
@@ -608,9 +583,8 @@ static void headers_that_claim_much(void **state)
     assert_read_often(&t, 50);
 }
 
-static void headers_that_point_into_nothing(void **state)
+TEST(headers_that_point_into_nothing)
 {
-    (void)state;
     struct trace t = {.fd = -1};
     for (uint64_t i = 0; i < 20000; i++) {
         unsigned char *header = trace_extend(&t, WEFT_MIRAGE_HEADER_SIZE);
@@ -623,9 +597,8 @@ static void headers_that_point_into_nothing(void **state)
     assert_read_often(&t, 50);
 }
 
-static void tiny_packets_backwards(void **state)
+TEST(tiny_packets_backwards)
 {
-    (void)state;
     struct trace t = {.fd = -1};
     for (uint64_t i = 20000; i-- > 0;)
         add_numbered(&t, i);
@@ -649,9 +622,8 @@ static void not_a_trace(const char *bytes, size_t size, const char *text)
     assert_non_null(strstr(res.err.text, text));
 }
 
-static void other_files_are_refused(void **state)
+TEST(other_files_are_refused)
 {
-    (void)state;
     not_a_trace("", 0, "is empty");
     not_a_trace("#!/bin/sh\n", 10, "it is text");
     not_a_trace("#!/bin/sh\0", 10, "it begins with 23 21 2f 62");
@@ -677,9 +649,8 @@ static void other_files_are_refused(void **state)
     assert_non_null(strstr(res.err.text, "device"));
 }
 
-static void pipes(void **state)
+TEST(pipes)
 {
-    (void)state;
     struct trace t = {.fd = -1};
     for (uint64_t i = 0; i < 500; i++) /* less than a pipe holds */
         add_numbered(&t, i);
@@ -705,9 +676,8 @@ static void pipes(void **state)
 }
 
 /* Standard input that is a file is read from its beginning, and left where it was. */
-static void file_as_stdin(void **state)
+TEST(file_as_stdin)
 {
-    (void)state;
     struct trace t = {.fd = -1};
     add_numbered(&t, 3);
     int fd = open(trace_path(&t), O_RDONLY), saved = dup(STDIN_FILENO);
@@ -724,9 +694,8 @@ static void file_as_stdin(void **state)
     trace_fini(&t);
 }
 
-static void file_that_grows(void **state)
+TEST(file_that_grows)
 {
-    (void)state;
     struct trace t = {.fd = -1};
     add_numbered(&t, 0);
     struct weft_reader *r;
@@ -739,9 +708,8 @@ static void file_that_grows(void **state)
     trace_fini(&t);
 }
 
-static void file_that_shrinks(void **state)
+TEST(file_that_shrinks)
 {
-    (void)state;
     struct trace t = {.fd = -1};
     for (uint64_t i = 0; i < 20000; i++) /* more than is read at a time */
         add_numbered(&t, i);
@@ -765,9 +733,8 @@ static void file_that_shrinks(void **state)
 }
 
 /* What happens while it is recorded: bytes change after they have been looked at. */
-static void file_that_is_overwritten(void **state)
+TEST(file_that_is_overwritten)
 {
-    (void)state;
     struct trace t = {.fd = -1};
     for (uint64_t i = 0; i < 20000; i++)
         add_numbered(&t, i);
@@ -782,43 +749,4 @@ static void file_that_is_overwritten(void **state)
     trace_fini(&t);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(events_come_in_order),
-        cmocka_unit_test(wrapped_ring),
-        cmocka_unit_test(ring_that_has_not_wrapped),
-        cmocka_unit_test(sequence_numbers_wrap),
-        cmocka_unit_test(packets_in_any_order),
-        cmocka_unit_test(gaps_are_counted),
-        cmocka_unit_test(more_packets_than_numbers),
-        cmocka_unit_test(unused_packets_are_left_out),
-        cmocka_unit_test(packet_of_300_mib),
-        cmocka_unit_test(packets_of_512_mib),
-        cmocka_unit_test(event_larger_than_the_window),
-        cmocka_unit_test(half_written_zeros),
-        cmocka_unit_test(half_written_at_every_byte),
-        cmocka_unit_test(half_written_over_an_earlier_lap),
-        cmocka_unit_test(half_written_first_event),
-        cmocka_unit_test(old_times_before_the_tail_stay),
-        cmocka_unit_test(truncated_at_every_byte),
-        cmocka_unit_test(damaged_magic),
-        cmocka_unit_test(damaged_sizes),
-        cmocka_unit_test(damaged_content),
-        cmocka_unit_test(unknown_event),
-        cmocka_unit_test(unknown_types_are_kept),
-        cmocka_unit_test(text_without_end),
-        cmocka_unit_test(junk_around_packets),
-        cmocka_unit_test(many_problems_are_counted_and_few_kept),
-        cmocka_unit_test(headers_that_claim_much),
-        cmocka_unit_test(headers_that_point_into_nothing),
-        cmocka_unit_test(tiny_packets_backwards),
-        cmocka_unit_test(other_files_are_refused),
-        cmocka_unit_test(pipes),
-        cmocka_unit_test(file_as_stdin),
-        cmocka_unit_test(file_that_grows),
-        cmocka_unit_test(file_that_shrinks),
-        cmocka_unit_test(file_that_is_overwritten),
-    };
-    return cmocka_run_group_tests_name("read", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -6,6 +6,7 @@
 #include <malloc.h>
 #include <sys/types.h>
 
+#include "test.h"
 #include "packets.h"
 #include "read/input.h"
 #include "read/reader.h"
@@ -150,9 +151,8 @@ static void add_packet(struct trace *t, uint32_t stream, uint64_t sequence, cons
 
 /* ---- Whole files ---- */
 
-static void a_small_trace(void **state)
+TEST(a_small_trace)
 {
-    (void)state;
     struct trace t = {.fd = -1};
     struct strings s = {.used = 0};
     uint32_t type = strings_text(&s, "rpc"), label = strings_text(&s, "GET /"),
@@ -185,9 +185,8 @@ static void a_small_trace(void **state)
                "107 0 increase 7 0 \"queue\" -2 = 40\n");
 }
 
-static void streams_are_merged(void **state)
+TEST(streams_are_merged)
 {
-    (void)state;
     struct trace t = {.fd = -1};
     add_packet(&t, 9, 1, TIMES(10, 40, 40, 90));
     add_packet(&t, 4, 3, TIMES(20, 40, 95));
@@ -197,9 +196,8 @@ static void streams_are_merged(void **state)
                "95 0 switch 302 0\n");
 }
 
-static void more_than_a_batch(void **state)
+TEST(more_than_a_batch)
 {
-    (void)state;
     struct trace t = {.fd = -1};
     for (uint32_t stream = 0; stream < 3; stream++) {
         struct weft_events_header h = {
@@ -217,9 +215,8 @@ static void more_than_a_batch(void **state)
 }
 
 /* A thread that has ended leaves its packet to another one. */
-static void streams_share_a_packet(void **state)
+TEST(streams_share_a_packet)
 {
-    (void)state;
     struct trace t = {.fd = -1};
     events_begin(&t, (struct weft_events_header){.stream = 3,
                                                  .sequence = 1,
@@ -252,9 +249,8 @@ static void streams_share_a_packet(void **state)
     assert_int_equal(res.stream[1].overwritten, 0);
 }
 
-static void a_stream_that_only_begins_in_a_packet(void **state)
+TEST(a_stream_that_only_begins_in_a_packet)
 {
-    (void)state;
     struct trace t = {.fd = -1};
     add_packet(&t, 0, 1, TIMES(10));
     events_stream(&t, 12, 8, 88, "sixteen letters.");
@@ -267,9 +263,8 @@ static void a_stream_that_only_begins_in_a_packet(void **state)
 
 /* ---- What was overwritten ---- */
 
-static void older_packets_are_gone(void **state)
+TEST(older_packets_are_gone)
 {
-    (void)state;
     struct trace t = {.fd = -1};
     facts_packet(&t,
                  (struct weft_facts_header){.overwritten_events = 1000,
@@ -306,9 +301,8 @@ static void older_packets_are_gone(void **state)
 
 /* Packets of a stream were overwritten before older ones of it: what is missing between is known. Stream 5 begins in a packet of
  * stream 0. The newest packet of stream 0 has no event yet. */
-static void what_is_missing_between(void **state)
+TEST(what_is_missing_between)
 {
-    (void)state;
     struct trace t = {.fd = -1};
     facts_packet(
         &t, (struct weft_facts_header){.overwritten_events = 1000, .overwritten_packets = 95}, "");
@@ -349,9 +343,8 @@ static void what_is_missing_between(void **state)
 }
 
 /* What is missing is before the packet, although its first event is of an unknown kind, or all are. */
-static void what_is_missing_before_the_unknown(void **state)
+TEST(what_is_missing_before_the_unknown)
 {
-    (void)state;
     struct trace t = {.fd = -1};
     const uint64_t before[] = {0, 10, 12, 20, 21, 23};
     for (uint64_t n = 0; n < COUNT(before); n++) {
@@ -381,9 +374,8 @@ static size_t memory_now(void)
 
 /* Packets that say they are full, and are holes but for an event, all at the same time; or zeros, one after the other. They
  * are not all in memory. */
-static void packets_of_holes(void **state)
+TEST(packets_of_holes)
 {
-    (void)state;
     enum { PACKETS = 12, EACH = 16 << 20 };
     struct trace t = {.fd = -1};
     struct weft_reader *r;
@@ -428,9 +420,8 @@ static void packets_of_holes(void **state)
 }
 
 /* Without the facts, the headers say it. */
-static void half_a_file(void **state)
+TEST(half_a_file)
 {
-    (void)state;
     struct trace t = {.fd = -1};
     trace_extend(&t, 333);
     memset(t.bytes, 0x5a, 333);
@@ -453,9 +444,8 @@ static void half_a_file(void **state)
 
 /* ---- Texts ---- */
 
-static void texts_in_the_packet(void **state)
+TEST(texts_in_the_packet)
 {
-    (void)state;
     struct trace t = {.fd = -1};
     struct strings s = {.used = 0};
     uint32_t used = strings_text(&s, "kept");
@@ -483,9 +473,8 @@ static void texts_in_the_packet(void **state)
 }
 
 /* Entries that are not what they should be are not there. */
-static void hostile_strings(void **state)
+TEST(hostile_strings)
 {
-    (void)state;
     struct trace t = {.fd = -1};
     struct strings s = {.used = 0};
     uint32_t good = strings_text(&s, "good"), nul = strings_text(&s, "a.b"),
@@ -546,9 +535,8 @@ static void hostile_strings(void **state)
 
 /* ---- What a reader does not know ---- */
 
-static void unknown_things_are_counted(void **state)
+TEST(unknown_things_are_counted)
 {
-    (void)state;
     struct trace t = {.fd = -1};
     struct weft_events_header h = {0};
     add_packet(&t, 0, 1, TIMES(10));
@@ -576,9 +564,8 @@ static void unknown_things_are_counted(void **state)
     assert_int_equal(res.damage.problems, 0);
 }
 
-static void a_header_may_be_longer(void **state)
+TEST(a_header_may_be_longer)
 {
-    (void)state;
     struct trace t = {.fd = -1};
     struct {
         struct weft_events_header h;
@@ -590,9 +577,8 @@ static void a_header_may_be_longer(void **state)
     expect(&t, "5 0 resolves 6 3\n");
 }
 
-static void only_a_later_version(void **state)
+TEST(only_a_later_version)
 {
-    (void)state;
     struct trace t = {.fd = -1};
     add_packet(&t, 0, 1, TIMES(10));
     SET_HEADER(&t, packet.version = 7);
@@ -603,9 +589,8 @@ static void only_a_later_version(void **state)
 
 /* ---- Files put together ---- */
 
-static void the_same_trace_twice(void **state)
+TEST(the_same_trace_twice)
 {
-    (void)state;
     struct trace t = {.fd = -1};
     struct strings s = {.used = 0};
     uint32_t first = strings_text(&s, "first");
@@ -646,9 +631,8 @@ static void add_example(struct trace *t)
 }
 
 /* A read may give less than was asked for. */
-static void in_pieces(void **state)
+TEST(in_pieces)
 {
-    (void)state;
     struct trace t = {.fd = -1};
     unsigned char bytes[64] = {0};
     struct weft_input in;
@@ -714,17 +698,15 @@ static void reads_fail(bool core)
     trace_fini(&t);
 }
 
-static void each_read_may_fail(void **state)
+TEST(each_read_may_fail)
 {
-    (void)state;
     reads_fail(false);
     reads_fail(true);
 }
 
 /* Whatever is cut off the end, what stands before it is read. */
-static void cut_anywhere(void **state)
+TEST(cut_anywhere)
 {
-    (void)state;
     struct trace whole = {.fd = -1};
     add_example(&whole);
     struct result all = read_path(trace_path(&whole));
@@ -746,9 +728,8 @@ static void cut_anywhere(void **state)
     trace_fini(&whole);
 }
 
-static void junk_and_zeros_between(void **state)
+TEST(junk_and_zeros_between)
 {
-    (void)state;
     for (int fill = 0; fill < 2; fill++) {
         struct trace t = {.fd = -1};
         add_packet(&t, 0, 1, TIMES(10));
@@ -763,9 +744,8 @@ static void junk_and_zeros_between(void **state)
 }
 
 /* A cut file, and another one behind it. */
-static void a_packet_within_a_packet(void **state)
+TEST(a_packet_within_a_packet)
 {
-    (void)state;
     struct trace t = {.fd = -1};
     add_packet(&t, 0, 1, TIMES(10, 11, 12));
     packet_pad(&t, 5000, 0);
@@ -777,9 +757,8 @@ static void a_packet_within_a_packet(void **state)
     assert_true(res.damage.problems >= 1);
 }
 
-static void sizes_that_are_wrong(void **state)
+TEST(sizes_that_are_wrong)
 {
-    (void)state;
     static const uint64_t sizes[] = {0, 8, 47 * 8, 159 * 8, 171 * 8, 1 << 20, UINT64_MAX};
     for (size_t i = 0; i < COUNT(sizes) * 3; i++) {
         struct trace t = {.fd = -1};
@@ -802,9 +781,8 @@ static void sizes_that_are_wrong(void **state)
     }
 }
 
-static void an_event_that_does_not_end(void **state)
+TEST(an_event_that_does_not_end)
 {
-    (void)state;
     struct trace t = {.fd = -1};
     add_packet(&t, 0, 1, TIMES(10));
     unsigned char form[8] = {12, [7] = WEFT_FORM_CREATE_WIDE};
@@ -816,9 +794,8 @@ static void an_event_that_does_not_end(void **state)
     assert_int_equal(res.damage.skipped_bytes, 8);
 }
 
-static void a_wrong_number_of_events(void **state)
+TEST(a_wrong_number_of_events)
 {
-    (void)state;
     struct trace t = {.fd = -1};
     add_packet(&t, 0, 1, TIMES(10, 11));
     events_end(&t, 20);
@@ -829,9 +806,8 @@ static void a_wrong_number_of_events(void **state)
     assert_string_equal(res.damage.first[0].text, "packet says it holds 7 events, found 2");
 }
 
-static void times_run_backwards(void **state)
+TEST(times_run_backwards)
 {
-    (void)state;
     struct trace t = {.fd = -1};
     const uint64_t second = 1000000000;
     add_packet(&t, 0, 1, TIMES(second, 2 * second, 2 * second - 100, second + 1, 2 * second + 5));
@@ -844,9 +820,8 @@ static void times_run_backwards(void **state)
     assert_int_equal(res.damage.backward_times, 2); /* by 100 ns is nothing */
 }
 
-static void packets_that_were_never_used(void **state)
+TEST(packets_that_were_never_used)
 {
-    (void)state;
     struct trace t = {.fd = -1};
     facts_packet(&t, (struct weft_facts_header){.state = WEFT_TRACE_RECORDING}, "");
     events_begin(&t, (struct weft_events_header){.sequence = 0});
@@ -861,9 +836,8 @@ static void packets_that_were_never_used(void **state)
 }
 
 /* Headers that all say that they go on up to the same place, where something stands that is no packet. */
-static void headers_without_end(void **state)
+TEST(headers_without_end)
 {
-    (void)state;
     enum { HEADERS = 5000, REST = 400000 };
     for (int fill = 0; fill < 3; fill++) {
         struct trace t = {.fd = -1};
@@ -889,9 +863,8 @@ static void headers_without_end(void **state)
 /* ---- While it is recorded ---- */
 
 /* The file changes at any of the reader's steps: each packet is read as it was or not at all. */
-static void packets_change_hands(void **state)
+TEST(packets_change_hands)
 {
-    (void)state;
     uint64_t changed = 0;
     for (uint64_t step = 1; step < 60; step++) {
         struct trace before = {.fd = -1}, after = {.fd = -1};
@@ -918,9 +891,8 @@ static void packets_change_hands(void **state)
 }
 
 /* What comes after the file was opened is left for another time. */
-static void packets_grow(void **state)
+TEST(packets_grow)
 {
-    (void)state;
     for (uint64_t step = 1; step < 40; step++) {
         struct trace before = {.fd = -1}, after = {.fd = -1};
         for (uint64_t n = 1; n <= 3; n++) {
@@ -972,9 +944,8 @@ static void expect_times(uint32_t kind, uint64_t hz, const struct reading *readi
     ((const struct reading[]){__VA_ARGS__}),                                                       \
         sizeof((const struct reading[]){__VA_ARGS__}) / sizeof(struct reading)
 
-static void ticks_become_nanoseconds(void **state)
+TEST(ticks_become_nanoseconds)
 {
-    (void)state;
     const uint64_t M = 1000000;
     /* One reading: the nominal frequency, in both directions, not below 0. */
     expect_times(WEFT_CLOCK_TSC, 2000 * M, READINGS({1000, 5000, 10}),
@@ -995,9 +966,8 @@ static void ticks_become_nanoseconds(void **state)
     expect_times(WEFT_CLOCK_CALLER, 3000 * M, READINGS({5, 99, 1}), TIMES(3, 30, 31), "1 10 10 ");
 }
 
-static void readings_that_are_wrong(void **state)
+TEST(readings_that_are_wrong)
 {
-    (void)state;
     const uint64_t M = 1000000;
     const uint64_t *ticks = TIMES(100 * M, 150 * M, 200 * M, 250 * M, 300 * M);
     const char *right = "100000000 150000000 200000000 250000000 300000000 ";
@@ -1041,9 +1011,8 @@ static struct weft_reader *open_facts(struct trace *t, struct weft_facts_header 
     return r;
 }
 
-static void facts_of_the_process(void **state)
+TEST(facts_of_the_process)
 {
-    (void)state;
     struct trace t = {.fd = -1};
     struct weft_reader *r = open_facts(
         &t,
@@ -1074,9 +1043,8 @@ static void facts_of_the_process(void **state)
 }
 
 /* When the recording was off, in facts that have room for it. */
-static void facts_of_a_pause(void **state)
+TEST(facts_of_a_pause)
 {
-    (void)state;
     static const struct {
         uint64_t paused, resumed;
         bool was, is;
@@ -1113,9 +1081,8 @@ static void read_small(const char *path, char *text, size_t room)
     fclose(file);
 }
 
-static void how_it_ended(void **state)
+TEST(how_it_ended)
 {
-    (void)state;
     char stat[1024], boot[64];
     read_small("/proc/self/stat", stat, sizeof stat);
     read_small("/proc/sys/kernel/random/boot_id", boot, sizeof boot);
@@ -1161,9 +1128,8 @@ static void how_it_ended(void **state)
 
 /* ---- Many ---- */
 
-static void many_streams_of_one_packet(void **state)
+TEST(many_streams_of_one_packet)
 {
-    (void)state;
     enum { STREAMS = 100000 };
     struct trace t = {.fd = -1};
     for (uint64_t i = 0; i < STREAMS; i++) {
@@ -1179,7 +1145,7 @@ static void many_streams_of_one_packet(void **state)
 }
 
 /* How the program ended is in a text of the facts. */
-static void exits(void **state)
+TEST(exits)
 {
     static const struct {
         const char *text;
@@ -1206,45 +1172,4 @@ static void exits(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(exits),
-        cmocka_unit_test(a_small_trace),
-        cmocka_unit_test(streams_are_merged),
-        cmocka_unit_test(more_than_a_batch),
-        cmocka_unit_test(streams_share_a_packet),
-        cmocka_unit_test(a_stream_that_only_begins_in_a_packet),
-        cmocka_unit_test(older_packets_are_gone),
-        cmocka_unit_test(what_is_missing_between),
-        cmocka_unit_test(what_is_missing_before_the_unknown),
-        cmocka_unit_test(packets_of_holes),
-        cmocka_unit_test(half_a_file),
-        cmocka_unit_test(texts_in_the_packet),
-        cmocka_unit_test(hostile_strings),
-        cmocka_unit_test(unknown_things_are_counted),
-        cmocka_unit_test(a_header_may_be_longer),
-        cmocka_unit_test(only_a_later_version),
-        cmocka_unit_test(the_same_trace_twice),
-        cmocka_unit_test(in_pieces),
-        cmocka_unit_test(each_read_may_fail),
-        cmocka_unit_test(cut_anywhere),
-        cmocka_unit_test(junk_and_zeros_between),
-        cmocka_unit_test(a_packet_within_a_packet),
-        cmocka_unit_test(sizes_that_are_wrong),
-        cmocka_unit_test(an_event_that_does_not_end),
-        cmocka_unit_test(a_wrong_number_of_events),
-        cmocka_unit_test(times_run_backwards),
-        cmocka_unit_test(packets_that_were_never_used),
-        cmocka_unit_test(headers_without_end),
-        cmocka_unit_test(packets_change_hands),
-        cmocka_unit_test(packets_grow),
-        cmocka_unit_test(ticks_become_nanoseconds),
-        cmocka_unit_test(readings_that_are_wrong),
-        cmocka_unit_test(facts_of_the_process),
-        cmocka_unit_test(facts_of_a_pause),
-        cmocka_unit_test(how_it_ended),
-        cmocka_unit_test(many_streams_of_one_packet),
-    };
-    return cmocka_run_group_tests_name("read_weft", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

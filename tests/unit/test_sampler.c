@@ -2,14 +2,11 @@
 /* The sampler: what the kernel's rings say, made up here, since what a kernel does is never twice the same; and files
  * of samples, written and read back. What needs a kernel is in e2e/sampler.sh. */
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "test.h"
 #include "allocations.h"
 #include "profile/build.h"
 #include "read/reader.h"
@@ -74,9 +71,8 @@ static void done(struct rings *r)
     free(r);
 }
 
-static void records_are_in_order_of_time(void **state)
+TEST(records_are_in_order_of_time)
 {
-    (void)state;
     struct rings *r = new_rings();
     struct log log = {.text = ""};
     add(r, 0, raw_switch(false, 30, 1));
@@ -93,9 +89,8 @@ static void records_are_in_order_of_time(void **state)
     done(r);
 }
 
-static void a_caller_may_stop(void **state)
+TEST(a_caller_may_stop)
 {
-    (void)state;
     struct rings *r = new_rings();
     struct log log = {.left = 2};
     for (uint32_t i = 0; i < 5; i++)
@@ -108,9 +103,8 @@ static void a_caller_may_stop(void **state)
     done(r);
 }
 
-static void a_leaving_thread_has_its_stack(void **state)
+TEST(a_leaving_thread_has_its_stack)
 {
-    (void)state;
     struct rings *r = new_rings();
     struct log log = {.text = ""};
     add(r, 0, raw_sample(SAMPLE_LEAVE, 1, 10, 1, CHAIN(KERNEL, 5, 6, USER, 7)));
@@ -127,9 +121,8 @@ static void a_leaving_thread_has_its_stack(void **state)
     done(r);
 }
 
-static void stacks_have_two_parts(void **state)
+TEST(stacks_have_two_parts)
 {
-    (void)state;
     struct rings *r = new_rings();
     struct log log = {.text = ""};
     const uint16_t kernel = PERF_RECORD_MISC_KERNEL, user = PERF_RECORD_MISC_USER;
@@ -151,9 +144,8 @@ static void stacks_have_two_parts(void **state)
     done(r);
 }
 
-static void threads_have_names(void **state)
+TEST(threads_have_names)
 {
-    (void)state;
     struct rings *r = new_rings();
     struct log log = {.text = ""};
     add(r, 0, raw_comm(true, 1, 100, "shell"));
@@ -170,9 +162,8 @@ static void threads_have_names(void **state)
     done(r);
 }
 
-static void names_move(void **state)
+TEST(names_move)
 {
-    (void)state;
     void *n = NULL;
     char text[16];
     for (uint32_t i = 1; i <= 2000; i++) { /* many of them meet in one place */
@@ -194,9 +185,8 @@ static void names_move(void **state)
     sample_comms_fini(&n);
 }
 
-static void mappings(void **state)
+TEST(mappings)
 {
-    (void)state;
     struct rings *r = new_rings();
     struct log log = {.text = ""};
     add(r, 0, raw_mmap2(1, 5, 20, "/bin/x"));
@@ -209,9 +199,8 @@ static void mappings(void **state)
     done(r);
 }
 
-static void interrupts_are_paired(void **state)
+TEST(interrupts_are_paired)
 {
-    (void)state;
     struct rings *r = new_rings();
     struct log log = {.text = ""};
     add(r, 0, raw_irq(SAMPLE_IRQ_EXIT, 1, 7, "")); /* it began before */
@@ -226,9 +215,8 @@ static void interrupts_are_paired(void **state)
     done(r);
 }
 
-static void losses_are_counted(void **state)
+TEST(losses_are_counted)
 {
-    (void)state;
     struct rings *r = new_rings();
     struct log log = {.text = ""};
     add(r, 1, raw_lost(5, 42));
@@ -272,9 +260,8 @@ static bool look(struct sample_burden *b, uint32_t n, uint64_t *now_ns)
     return sample_burden_look(b, *now_ns += 10000000);
 }
 
-static void too_many_switches(void **state)
+TEST(too_many_switches)
 {
-    (void)state;
     struct sample_burden b = {0};
     uint64_t now_ns = 1000000000;
     for (uint32_t i = 0; i < 1000; i++) /* 3900 a second, for ten seconds */
@@ -304,9 +291,8 @@ static void too_many_switches(void **state)
 }
 
 /* What records switches is closed, after it has said what it has lost; the other ring stays. */
-static void side_rings_are_closed(void **state)
+TEST(side_rings_are_closed)
 {
-    (void)state;
     struct rings *r = new_rings();
     struct log log = {.text = ""};
     const uint64_t is[2] = {0, 7};
@@ -339,9 +325,8 @@ static void side_rings_are_closed(void **state)
     done(r);
 }
 
-static void inherited_twice(void **state)
+TEST(inherited_twice)
 {
-    (void)state;
     struct rings *r = new_rings();
     struct log log = {.text = ""};
     /* The event of leaving is one that was opened for thread 7 later; the main one is thread 5's. */
@@ -413,9 +398,8 @@ static void hostile(struct raw w)
         }
 }
 
-static void hostile_records(void **state)
+TEST(hostile_records)
 {
-    (void)state;
     hostile(raw_sample(SAMPLE_MAIN, 1, 10, 1, CHAIN(KERNEL, 5, 6, USER, 7)));
     hostile(raw_sample(SAMPLE_LEAVE, 1, 10, 1, CHAIN(KERNEL, 5)));
     hostile(raw_mmap2(1, 5, 20, "/bin/x"));
@@ -562,9 +546,8 @@ static void expect(const struct weft_profile *p, uint32_t samples)
 
 enum { SAMPLES = 9000 }; /* some packets */
 
-static void samples_come_back(void **state)
+TEST(samples_come_back)
 {
-    (void)state;
     struct weft_error err;
     int fd = new_file();
     struct weft_samples_file *f = begin(fd);
@@ -583,9 +566,8 @@ static void samples_come_back(void **state)
 }
 
 /* What was written is whole, wherever the writer was killed. */
-static void killed_writer(void **state)
+TEST(killed_writer)
 {
-    (void)state;
     struct weft_error err;
     int fd = new_file();
     struct weft_samples_file *f = begin(fd);
@@ -614,9 +596,8 @@ static void killed_writer(void **state)
     close(fd);
 }
 
-static void appended(void **state)
+TEST(appended)
 {
-    (void)state;
     struct weft_error err;
     int fd = new_file(), trace = new_file();
     struct weft_samples_file *f = begin(fd), *g = begin(trace);
@@ -644,9 +625,8 @@ static void appended(void **state)
     close(trace);
 }
 
-static void symbols_come_back(void **state)
+TEST(symbols_come_back)
 {
-    (void)state;
     struct weft_error err;
     int fd = new_file();
     struct weft_samples_file *f = begin(fd);
@@ -692,9 +672,8 @@ static void symbols_come_back(void **state)
     close(fd);
 }
 
-static void out_of_memory(void **state)
+TEST(out_of_memory)
 {
-    (void)state;
     struct weft_error err;
     bool through = false;
     for (long n = 1; !through; n++) {
@@ -722,9 +701,8 @@ static void out_of_memory(void **state)
     }
 }
 
-static void out_of_memory_in_rings(void **state)
+TEST(out_of_memory_in_rings)
 {
-    (void)state;
     bool through = false;
     for (long n = 1; !through; n++) {
         const long before = live;
@@ -750,9 +728,8 @@ static void out_of_memory_in_rings(void **state)
     }
 }
 
-static void a_full_disk(void **state)
+TEST(a_full_disk)
 {
-    (void)state;
     struct weft_error err;
     int fd = open("/dev/full", O_RDWR | O_CLOEXEC);
     if (fd < 0)
@@ -778,9 +755,8 @@ static void refused(struct weft_sampler_options o, int code, const char *text)
         fail_msg("'%s' is not in '%s'", text, err.text);
 }
 
-static void refusals(void **state)
+TEST(refusals)
 {
-    (void)state;
     const struct weft_sampler_options o = {.scope = WEFT_SAMPLE_PROCESS, .process = 0x7ffffff0};
     struct weft_sampler_options x = o;
     refused(x, WEFT_E_IO, "there is no process 2147483632");
@@ -799,30 +775,4 @@ static void refusals(void **state)
     refused(x, WEFT_E_INVALID, "65528");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(records_are_in_order_of_time),
-        cmocka_unit_test(a_caller_may_stop),
-        cmocka_unit_test(a_leaving_thread_has_its_stack),
-        cmocka_unit_test(stacks_have_two_parts),
-        cmocka_unit_test(threads_have_names),
-        cmocka_unit_test(names_move),
-        cmocka_unit_test(mappings),
-        cmocka_unit_test(interrupts_are_paired),
-        cmocka_unit_test(losses_are_counted),
-        cmocka_unit_test(too_many_switches),
-        cmocka_unit_test(side_rings_are_closed),
-        cmocka_unit_test(inherited_twice),
-        cmocka_unit_test(hostile_records),
-        cmocka_unit_test(samples_come_back),
-        cmocka_unit_test(killed_writer),
-        cmocka_unit_test(appended),
-        cmocka_unit_test(symbols_come_back),
-        cmocka_unit_test(out_of_memory),
-        cmocka_unit_test(out_of_memory_in_rings),
-        cmocka_unit_test(a_full_disk),
-        cmocka_unit_test(refusals),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* Layout and picture: what must hold for every trace (fuzz/try.h checks that), and that each thing that
  * happens can be seen. */
+#include "test.h"
 #include "../fuzz/try.h"
 #include "packets.h"
 #include "base/count.h"
@@ -106,18 +107,16 @@ static void expect_rows(struct weft_model *m, const char *wanted)
     weft_model_free(m);
 }
 
-static void children_go_below(void **state)
+TEST(children_go_below)
 {
-    (void)state;
     expect_rows(BUILD(creates(0, LOOP, 1, TASK), creates(10, 1, 2, TASK), creates(20, 1, 3, TASK),
                       creates(30, 2, 4, TASK), fulfills(100, LOOP, 4), fulfills(100, LOOP, 3),
                       fulfills(100, LOOP, 2), fulfills(100, LOOP, 1)),
                 "1:0 2:1 3:2 4:3");
 }
 
-static void rows_are_used_again(void **state)
+TEST(rows_are_used_again)
 {
-    (void)state;
     expect_rows(BUILD(creates(0, LOOP, 1, TASK), creates(10, 1, 2, TASK), fulfills(20, LOOP, 2),
                       creates(30, 1, 3, TASK), /* where 2 was */
                       creates(30, 1, 4, TASK), fulfills(40, LOOP, 3),
@@ -127,17 +126,15 @@ static void rows_are_used_again(void **state)
                 "1:0 2:1 3:1 4:2 5:3 6:0");
 }
 
-static void what_it_becomes_goes_on_in_its_row(void **state)
+TEST(what_it_becomes_goes_on_in_its_row)
 {
-    (void)state;
     expect_rows(BUILD(creates(0, LOOP, 1, TASK), creates(5, 1, 2, TASK), creates(6, 1, 3, TASK),
                       becomes(10, 1, 2), fulfills(30, LOOP, 3), fulfills(40, LOOP, 2)),
                 "1:0 2:0 3:1");
 }
 
-static void a_simplified_bind_hangs_under_what_it_read(void **state)
+TEST(a_simplified_bind_hangs_under_what_it_read)
 {
-    (void)state;
     struct weft_model *m =
         BUILD(creates(0, LOOP, 1, TASK), creates(0, LOOP, 2, TASK), creates(0, 1, 3, BIND),
               reads(50, 3, 2), fulfills(60, 3, 3), fulfills(60, LOOP, 1), fulfills(60, LOOP, 2));
@@ -161,9 +158,8 @@ static int64_t line_end(const struct weft_scene *s, uint64_t id)
 }
 
 /* Who waits for what is never resolved is seen to the end, as is what it waits for. */
-static void what_waits_to_the_end_is_drawn_to_the_end(void **state)
+TEST(what_waits_to_the_end_is_drawn_to_the_end)
 {
-    (void)state;
     struct weft_model *m =
         BUILD(creates(0, LOOP, 1, TASK), creates(0, 1, 2, TASK), try_read(5, 1, 2),
               creates(6, LOOP, 3, TASK), creates(7, LOOP, 4, TASK), creates(7, LOOP, 5, TASK),
@@ -236,9 +232,8 @@ static void require_names(const struct weft_model *m, const struct weft_layout *
     }
 }
 
-static void random_traces_are_laid_out(void **state)
+TEST(random_traces_are_laid_out)
 {
-    (void)state;
     for (uint64_t seed = 0; seed < 60; seed++) {
         random_state = seed;
         struct weft_model *m = build_many(UINT64_C(20) << (seed % 8), random_event);
@@ -309,9 +304,8 @@ static struct weft_event runs_by_turns(uint64_t i)
     return i < 100 ? creates(0, LOOP, i, TASK) : switches(1000 * i, i % 3 ? i * 7 % 100 : LOOP);
 }
 
-static void pictures_of_millions_are_bounded(void **state)
+TEST(pictures_of_millions_are_bounded)
 {
-    (void)state;
     static const struct {
         const char *name;
         uint64_t events;
@@ -342,9 +336,8 @@ static void pictures_of_millions_are_bounded(void **state)
 
 /* ---- The picture ---- */
 
-static void out_of_range(void **state)
+TEST(out_of_range)
 {
-    (void)state;
     struct weft_model *m = BUILD(creates(0, LOOP, 1, TASK), fulfills(100, LOOP, 1));
     struct weft_scene *s = lay_out(m, false);
     const struct weft_viewport bad[] = {
@@ -369,9 +362,8 @@ static void out_of_range(void **state)
     weft_model_free(m);
 }
 
-static void sizes_are_what_was_asked_for(void **state)
+TEST(sizes_are_what_was_asked_for)
 {
-    (void)state;
     struct weft_model *m = BUILD(creates(0, LOOP, 1, TASK), fulfills(100, LOOP, 1));
     static const int32_t sizes[] = {WEFT_PICTURE_MIN_PX, 333, 1000, WEFT_PICTURE_MAX_PX};
     for (size_t i = 0; i < COUNT(sizes); i++) {
@@ -390,9 +382,8 @@ static void sizes_are_what_was_asked_for(void **state)
 }
 
 /* One event or two more, one thing more that can be seen. */
-static void each_thing_is_drawn(void **state)
+TEST(each_thing_is_drawn)
 {
-    (void)state;
     const struct weft_event before[] = {switches(0, 3), creates(0, LOOP, 1, TASK),
                                         creates(10, LOOP, 2, TASK), creates(20, LOOP, 3, TASK),
                                         label(30, 1, "some name")};
@@ -472,9 +463,8 @@ static void each_thing_is_drawn(void **state)
 }
 
 /* While one thread lacks events the process may sleep or collect, as far as is known: what is missing lies above that. */
-static void what_is_missing_is_seen(void **state)
+TEST(what_is_missing_is_seen)
 {
-    (void)state;
     struct trace t = {.fd = -1};
     const struct weft_event ev[] = {suspends(100), resumes(900), gc(950, 700)};
     for (uint64_t n = 0; n < 2; n++) {
@@ -504,9 +494,8 @@ static void what_is_missing_is_seen(void **state)
     weft_model_free(m);
 }
 
-static void texts_are_shown(void **state)
+TEST(texts_are_shown)
 {
-    (void)state;
     struct weft_model *m =
         BUILD(creates(0, LOOP, 1, TASK), creates(10, LOOP, 2, TASK), creates(20, LOOP, 31337, TRY),
               label(100, 1, "first name"), label(50000, 1, "second\tname\x1b"),
@@ -545,9 +534,8 @@ static struct weft_event one_after_another(uint64_t i)
 }
 
 /* Lines that are too short for names of their own have one together: the type, what the names have in common, how many. */
-static void many_have_a_name_together(void **state)
+TEST(many_have_a_name_together)
 {
-    (void)state;
     struct weft_model *m = build_many(2400, one_after_another);
     struct weft_viewport vp = whole();
     vp.no_legend = true;
@@ -567,9 +555,8 @@ static void many_have_a_name_together(void **state)
     weft_model_free(m);
 }
 
-static void labels_are_texts_and_nothing_else(void **state)
+TEST(labels_are_texts_and_nothing_else)
 {
-    (void)state;
     struct weft_model *m =
         BUILD(creates(0, LOOP, 1, TASK), label(1, 1, "\xff\xc3\x01\xe2\x80\xae<b>\xed\xa0\x80"),
               label(1000, LOOP, ""), fulfills(1000, LOOP, 1));
@@ -586,9 +573,8 @@ static void labels_are_texts_and_nothing_else(void **state)
     weft_model_free(m);
 }
 
-static void hits_and_selection(void **state)
+TEST(hits_and_selection)
 {
-    (void)state;
     struct weft_model *m =
         BUILD(creates(0, LOOP, 1, TASK), creates(0, LOOP, 2, BIND), creates(0, LOOP, 3, TASK),
               creates(0, LOOP, 44, TASK), label(1, 1, "Connect"), counter(2, 3, 1, "Queue#1"),
@@ -623,9 +609,8 @@ static void hits_and_selection(void **state)
 }
 
 /* What can be pointed at says which promise it is. */
-static void shapes_know_their_promises(void **state)
+TEST(shapes_know_their_promises)
 {
-    (void)state;
     struct weft_model *m = BUILD(creates(0, LOOP, 1, TASK), creates(100, 1, 2, TASK),
                                  fulfills(900, 1, 2), fulfills(1000, LOOP, 1));
     struct weft_drawlist list = draw(m, whole());
@@ -646,9 +631,8 @@ static void shapes_know_their_promises(void **state)
     weft_model_free(m);
 }
 
-static void only_what_is_in_the_time_span_is_drawn(void **state)
+TEST(only_what_is_in_the_time_span_is_drawn)
 {
-    (void)state;
     struct weft_model *m =
         BUILD(creates(0, LOOP, 1, TASK), label(0, 1, "early"), fulfills(1000, LOOP, 1),
               creates(0, LOOP, 2, TASK), creates(5000, LOOP, 3, TASK), label(5000, 3, "late"),
@@ -682,9 +666,8 @@ static struct weft_event two_failures_among_many(uint64_t i)
 }
 
 /* Rows that are squeezed together still show each failure where it happened. */
-static void failures_are_seen_from_afar(void **state)
+TEST(failures_are_seen_from_afar)
 {
-    (void)state;
     struct weft_model *m = build_many(6002, two_failures_among_many);
     struct weft_viewport vp = whole();
     vp.no_legend = true;
@@ -707,9 +690,8 @@ static void failures_are_seen_from_afar(void **state)
 }
 
 /* The same list again, from a model and a layout made anew, whose tables are hashed otherwise. */
-static void the_same_trace_gives_the_same_picture(void **state)
+TEST(the_same_trace_gives_the_same_picture)
 {
-    (void)state;
     struct weft_drawlist list[2] = {{0}, {0}};
     for (int i = 0; i < 2; i++) {
         random_state = 7;
@@ -727,9 +709,8 @@ static void the_same_trace_gives_the_same_picture(void **state)
     weft_drawlist_fini(&list[1]);
 }
 
-static void a_list_can_be_used_again(void **state)
+TEST(a_list_can_be_used_again)
 {
-    (void)state;
     random_state = 3;
     struct weft_model *m = build_many(3000, random_event);
     struct weft_scene *s = lay_out(m, false);
@@ -748,9 +729,8 @@ static void a_list_can_be_used_again(void **state)
     weft_model_free(m);
 }
 
-static void nothing_at_all(void **state)
+TEST(nothing_at_all)
 {
-    (void)state;
     struct weft_model *m = build(NULL, 0);
     struct weft_scene *s = lay_out(m, false);
     assert_int_equal(s->l->rows, 0);
@@ -817,9 +797,8 @@ static void require_all(const struct weft_scene *s, struct weft_viewport vp)
     weft_geometry_fini(&g);
 }
 
-static void nothing_vanishes(void **state)
+TEST(nothing_vanishes)
 {
-    (void)state;
     for (uint64_t seed = 0; seed < 9; seed++) {
         random_state = seed + 100;
         struct weft_model *m = seed == 8 ? build_many(400000, short_ones)
@@ -861,9 +840,8 @@ static uint32_t count_between(const struct weft_scene *s, uint32_t row, int64_t 
     return n;
 }
 
-static void folds_are_counted_exactly(void **state)
+TEST(folds_are_counted_exactly)
 {
-    (void)state;
     struct weft_model *m = build_many(20000, short_ones);
     struct weft_scene *s = lay_out(m, false);
     struct weft_drawlist list = {0};
@@ -904,9 +882,8 @@ static void folds_are_counted_exactly(void **state)
     weft_model_free(m);
 }
 
-static void lines_are_picked(void **state)
+TEST(lines_are_picked)
 {
-    (void)state;
     struct weft_model *m =
         BUILD(creates(0, LOOP, 1, TASK), creates(100, 1, 2, TASK), fulfills(400, 1, 2),
               creates(600, 1, 3, TASK), fulfills(900, 1, 3), fulfills(1000, LOOP, 1));
@@ -942,9 +919,8 @@ static void lines_are_picked(void **state)
 }
 
 /* A picture below another is the same as alone, but for where it is. */
-static void pictures_lie_one_above_the_other(void **state)
+TEST(pictures_lie_one_above_the_other)
 {
-    (void)state;
     random_state = 5;
     struct weft_model *m = build_many(5000, random_event);
     struct weft_scene *s = lay_out(m, false);
@@ -980,9 +956,8 @@ static struct weft_event many_rows(uint64_t i)
     return i < 400 ? creates(i, LOOP, i, TASK) : fulfills(10000 + i, LOOP, i - 400);
 }
 
-static void the_focus_stays_where_it_is(void **state)
+TEST(the_focus_stays_where_it_is)
 {
-    (void)state;
     struct weft_model *m = build_many(800, many_rows);
     struct weft_scene *s = lay_out(m, false);
     struct weft_drawlist list = {0};
@@ -1184,9 +1159,8 @@ static struct weft_event requests(uint64_t i)
 
 /* Both ways to fold, line by line (few can be seen) and from the index (many), must give what a sum over all
  * lines gives; so they agree with one another. */
-static void shades_are_sums(void **state)
+TEST(shades_are_sums)
 {
-    (void)state;
     static const uint64_t rows[] = {3, 40, 300, 3000, 20000};
     for (size_t i = 0; i < COUNT(rows); i++) {
         random_state = i;
@@ -1249,9 +1223,8 @@ static struct weft_event some_fail(uint64_t i)
                                               : fulfills(t + 50, LOOP, p + 1);
 }
 
-static void failures_look_like_their_share(void **state)
+TEST(failures_look_like_their_share)
 {
-    (void)state;
     static const struct {
         uint32_t of_1000;
         double least, most; /* per cent; marks also cover the pixel between two lanes */
@@ -1282,9 +1255,8 @@ static struct weft_event all_wait(uint64_t i)
     return i < 2 * rows ? fulfills(end + i, LOOP, i - rows + 1) : switches(end + i, LOOP);
 }
 
-static void waiting_is_no_wall(void **state)
+TEST(waiting_is_no_wall)
 {
-    (void)state;
     struct weft_model *m = build_many(481, all_wait);
     struct weft_scene *s = lay_out(m, false);
     for (int32_t height = 300; height <= 3000; height += 300) {
@@ -1327,9 +1299,8 @@ static struct weft_event silence_and_burst(uint64_t i)
 }
 
 /* An hour in which there is a burst of a second, seen from afar and from near. */
-static void a_burst_in_an_hour_of_silence(void **state)
+TEST(a_burst_in_an_hour_of_silence)
 {
-    (void)state;
     const int64_t half = INT64_C(1800000000000);
     random_state = 1;
     alive = 500;
@@ -1363,9 +1334,8 @@ static struct weft_event backwards(uint64_t i)
 }
 
 /* Wherever one looks, there are arrows and changes, whatever the order of recording. */
-static void times_may_run_backwards(void **state)
+TEST(times_may_run_backwards)
 {
-    (void)state;
     struct weft_model *m = build_many(40000, backwards);
     for (int64_t from = 1000000; from < 38000000; from += 4000000) {
         struct weft_viewport vp = whole();
@@ -1380,9 +1350,8 @@ static void times_may_run_backwards(void **state)
     weft_model_free(m);
 }
 
-static void counters_can_be_switched_off(void **state)
+TEST(counters_can_be_switched_off)
 {
-    (void)state;
     struct weft_model *m =
         BUILD(creates(0, LOOP, 1, TASK), counter(10, 1, 5, "queue"), counter(20, 1, 50000, "bytes"),
               counter(500, 1, 7, "queue"), fulfills(1000, LOOP, 1));
@@ -1404,9 +1373,8 @@ static void counters_can_be_switched_off(void **state)
 }
 
 /* Where names of low rows reach up to it, "sleeping" is left out with its ground; nothing else is. */
-static void names_of_regions_give_way(void **state)
+TEST(names_of_regions_give_way)
 {
-    (void)state;
     enum { ROWS = 150 };
     static struct weft_event ev[3 * ROWS + 2];
     uint32_t n = 0;
@@ -1443,9 +1411,8 @@ static void names_of_regions_give_way(void **state)
 }
 
 /* Many rows leave counters low strips; where there is no room for all, the last strip says so. */
-static void counters_beside_many_rows(void **state)
+TEST(counters_beside_many_rows)
 {
-    (void)state;
     enum { ROWS = 300 };
     struct weft_event ev[ROWS + 4];
     for (uint64_t i = 0; i < ROWS; i++)
@@ -1482,9 +1449,8 @@ static const struct weft_point *first_point(const struct weft_drawlist *list, en
 
 /* Of a ring that has wrapped: a change that says its old value tells what there was before; another one does not. Nobody
  * takes it for 0. */
-static void counters_of_a_wrapped_ring(void **state)
+TEST(counters_of_a_wrapped_ring)
 {
-    (void)state;
     for (int wrapped = 0; wrapped < 2; wrapped++) {
         struct trace t = {.fd = -1};
         struct weft_event less = increases(5 * MILLION, 1, -2, "queue"),
@@ -1554,9 +1520,8 @@ static int32_t font_of(const struct weft_drawlist *list, const char *text)
     return 0;
 }
 
-static void texts_have_the_size_asked_for(void **state)
+TEST(texts_have_the_size_asked_for)
 {
-    (void)state;
     struct weft_model *m = BUILD(creates(0, LOOP, 1, TASK), label(0, 1, "name"),
                                  creates(5, LOOP, 2, TASK), fulfills(1000000, LOOP, 1));
     static const uint16_t percent[] = {50, 75, 100, 150, 200, 300};
@@ -1584,9 +1549,8 @@ static void texts_have_the_size_asked_for(void **state)
     weft_model_free(m);
 }
 
-static void a_range_says_how_long_it_is(void **state)
+TEST(a_range_says_how_long_it_is)
 {
-    (void)state;
     struct weft_model *m = BUILD(creates(0, LOOP, 1, TASK), fulfills(1000000, LOOP, 1));
     static const struct {
         int64_t from, to;
@@ -1611,9 +1575,8 @@ static void a_range_says_how_long_it_is(void **state)
 }
 
 /* At any width and length there are some times on the ruler, and none lies over another. */
-static void the_grid_has_times(void **state)
+TEST(the_grid_has_times)
 {
-    (void)state;
     struct weft_model *m = BUILD(creates(0, LOOP, 1, TASK), fulfills(1000000, LOOP, 1));
     struct weft_scene *s = lay_out(m, false);
     for (int32_t width = 400; width <= 2000; width += 133)
@@ -1643,9 +1606,8 @@ static void the_grid_has_times(void **state)
 }
 
 /* Of too many arrows, some are drawn in every part of the picture. */
-static void arrows_are_left_out_evenly(void **state)
+TEST(arrows_are_left_out_evenly)
 {
-    (void)state;
     struct weft_model *m = build_many(400000, short_ones);
     struct weft_viewport vp = whole();
     vp.no_legend = true;
@@ -1664,9 +1626,8 @@ static void arrows_are_left_out_evenly(void **state)
 }
 
 /* An arrow's head lies over the label where it ends. */
-static void heads_lie_over_labels(void **state)
+TEST(heads_lie_over_labels)
 {
-    (void)state;
     struct weft_model *m =
         BUILD(creates(0, LOOP, 1, TASK), creates(0, LOOP, 2, CONDITION),
               label(0, 2, "ARP response"), signal_only(20000, 1, 2), signal_only(600000, 1, 2),
@@ -1680,49 +1641,4 @@ static void heads_lie_over_labels(void **state)
     weft_model_free(m);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(children_go_below),
-        cmocka_unit_test(rows_are_used_again),
-        cmocka_unit_test(what_it_becomes_goes_on_in_its_row),
-        cmocka_unit_test(a_simplified_bind_hangs_under_what_it_read),
-        cmocka_unit_test(what_waits_to_the_end_is_drawn_to_the_end),
-        cmocka_unit_test(random_traces_are_laid_out),
-        cmocka_unit_test(pictures_of_millions_are_bounded),
-        cmocka_unit_test(out_of_range),
-        cmocka_unit_test(sizes_are_what_was_asked_for),
-        cmocka_unit_test(each_thing_is_drawn),
-        cmocka_unit_test(what_is_missing_is_seen),
-        cmocka_unit_test(texts_are_shown),
-        cmocka_unit_test(many_have_a_name_together),
-        cmocka_unit_test(labels_are_texts_and_nothing_else),
-        cmocka_unit_test(hits_and_selection),
-        cmocka_unit_test(shapes_know_their_promises),
-        cmocka_unit_test(only_what_is_in_the_time_span_is_drawn),
-        cmocka_unit_test(failures_are_seen_from_afar),
-        cmocka_unit_test(the_same_trace_gives_the_same_picture),
-        cmocka_unit_test(a_list_can_be_used_again),
-        cmocka_unit_test(nothing_at_all),
-        cmocka_unit_test(nothing_vanishes),
-        cmocka_unit_test(folds_are_counted_exactly),
-        cmocka_unit_test(lines_are_picked),
-        cmocka_unit_test(pictures_lie_one_above_the_other),
-        cmocka_unit_test(the_focus_stays_where_it_is),
-        cmocka_unit_test(shades_are_sums),
-        cmocka_unit_test(failures_look_like_their_share),
-        cmocka_unit_test(waiting_is_no_wall),
-        cmocka_unit_test(a_burst_in_an_hour_of_silence),
-        cmocka_unit_test(times_may_run_backwards),
-        cmocka_unit_test(counters_can_be_switched_off),
-        cmocka_unit_test(counters_beside_many_rows),
-        cmocka_unit_test(names_of_regions_give_way),
-        cmocka_unit_test(counters_of_a_wrapped_ring),
-        cmocka_unit_test(texts_have_the_size_asked_for),
-        cmocka_unit_test(a_range_says_how_long_it_is),
-        cmocka_unit_test(the_grid_has_times),
-        cmocka_unit_test(arrows_are_left_out_evenly),
-        cmocka_unit_test(heads_lie_over_labels),
-    };
-    return cmocka_run_group_tests_name("view", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)
