@@ -120,15 +120,6 @@ static const char *read_events(struct view *v)
     return NULL;
 }
 
-/* How often they say that of the promise. */
-static unsigned count_events(const struct view *v, unsigned kind, uint64_t id)
-{
-    unsigned count = 0;
-    for (const struct event *e = v->event; e < v->event + v->events; e++)
-        count += e->kind == kind && (kind == WEFT_EVENT_BECOMES ? e->a : e->b) == id;
-    return count;
-}
-
 static bool is_there(const struct view *v, uint64_t sequence, uint64_t mask)
 {
     for (unsigned k = 0; k < PACKETS; k++)
@@ -147,15 +138,14 @@ struct told {
 
 static struct told tell(const struct view *v, uint64_t id)
 {
-    struct told r =
-                    {
-                        .creations = count_events(v, WEFT_EVENT_CREATES, id),
-                        .endings = count_events(v, WEFT_EVENT_FULFILLS, id),
-                        .waits = count_events(v, WEFT_EVENT_TRY_READ, id),
-                        .own = v->pending.unsure & WEFT_LISTED,
-                    },
-                *t = &r;
+    struct told r = {.own = v->pending.unsure & WEFT_LISTED}, *t = &r;
     unsigned notes = 0;
+    for (const struct event *e = v->event; e < v->event + v->events; e++)
+        if (e->b == id) {
+            t->creations += e->kind == WEFT_EVENT_CREATES;
+            t->endings += e->kind == WEFT_EVENT_FULFILLS;
+            t->waits += e->kind == WEFT_EVENT_TRY_READ;
+        }
     for (unsigned c = 0; c < CELLS; c++) {
         const struct weft_pending_cell *cell = v->cell[c];
         if (!cell || (v->id[c] & ~WEFT_PENDING_RESOLVED) != id)
