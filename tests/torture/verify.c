@@ -170,13 +170,17 @@ static unsigned thread_of(const struct truth *w, uint32_t tid)
 }
 
 /* What is left of a thread reaches to its last call, or the ring has gone round since. Of one that was
- * interrupted as it had got a packet there may be no event. */
+ * interrupted as it had got a packet there may be no event. Where there are few packets, each may be in use or about to be
+ * overwritten but the latest full one of a thread: then this is overwritten before the thread's older one, and counted. */
 static bool check_stream(const struct truth *w, const struct stream_check *s,
                          const struct weft_stream_facts *f, const struct story *story)
 {
     const struct truth_thread *t = &w->thread[s->t];
     const struct weft_reader_facts *facts = weft_reader_facts(story->reader);
-    bool gone_round = facts->wrapped && s->later >= story->events / 2;
+    bool crowded = facts->packets < 2 * w->plan.threads;
+    bool gone_round =
+        facts->wrapped && (s->later >= story->events / 2 ||
+                           (crowded && facts->overwritten_elsewhere >= t->floor - s->newest));
     if (s->newest && s->newest < t->floor && !gone_round && !facts->discarded_events) {
         printf("thread %u: %" PRIu64 " calls had returned; those up to %" PRIu64 " are there\n",
                s->t, t->floor, s->newest);
