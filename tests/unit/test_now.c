@@ -1,21 +1,18 @@
 /* SPDX-License-Identifier: ISC */
 /* The graph of what waits for what (now/now.h): texts, links, cycles. What is seen of real processes: ../e2e/now.sh. */
-#include <stdint.h>
-
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "test.h"
 #include "base/clock.h"
 #include "now/look.h"
 #include "now/now.h"
 #include "now/v8.h"
 #include "sample/standing.h"
+#include "test.h"
 
 /* Things are numbered; a link is "from-to", with "~" instead of "-" if any one of several suffices, and "!" if the first one
  * goes on by itself. */

@@ -1,18 +1,15 @@
 /* SPDX-License-Identifier: ISC */
 /* Graphs that are made up by seed, as traces (now/trace.h): things, labels and links are all there, and what is found in
  * the trace does not contradict the graph. Real processes: ../e2e/now_trace.sh. */
-#include <stdint.h>
-
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "test.h"
 #include "analyse/explain.h"
 #include "now/trace.h"
 #include "read/reader.h"
+#include "test.h"
 
 #define MS UINT64_C(1000000)
 #define HOUR (UINT64_C(3600) * 1000 * MS)

@@ -5,7 +5,6 @@
 #include <inttypes.h>
 #include <sys/types.h>
 
-#include "test.h"
 #include "read/reader.h"
 #include "trace.h"
 

@@ -6,7 +6,6 @@
 #include <malloc.h>
 #include <sys/types.h>
 
-#include "test.h"
 #include "packets.h"
 #include "read/input.h"
 #include "read/reader.h"

@@ -6,7 +6,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "test.h"
 #include "allocations.h"
 #include "profile/build.h"
 #include "read/reader.h"

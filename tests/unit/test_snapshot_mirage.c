@@ -9,8 +9,9 @@
 
 enum {
     PACKETS_MAX = 16,
-    EVENT = 26
-}; /* of a counter without a name: time, id, promise, value, NUL */
+    EVENT = 26, /* of a counter without a name: time, id, promise, value, NUL */
+    VALUE_AT = 17
+};
 
 /* For the library: the writer here goes on when it is read, not with the time. */
 int nanosleep(const struct timespec *wanted, struct timespec *left)
@@ -84,7 +85,7 @@ static void step(struct writer *w)
         unsigned char *at = w->m.bytes + w->at;
         memcpy(at, w->event, EVENT);
         weft_write_u64(at, 1000 + w->events);
-        weft_write_u64(at + 17, w->events);
+        weft_write_u64(at + VALUE_AT, w->events);
         w->at += EVENT;
         w->events++;
         w->state = IDLE;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* Layout and picture: what must hold for every trace (fuzz/try.h checks that), and that each thing that
  * happens can be seen. */
-#include "test.h"
 #include "../fuzz/try.h"
 #include "packets.h"
 #include "base/count.h"

@@ -522,6 +522,20 @@ static void columns_give_back_any_bytes(void **state)
     free(bytes);
 }
 
+enum { PART = 200000 };
+
+/* A part of a trace that is recorded now, in which there are many events; to be freed. */
+static unsigned char *record_part(const char *name)
+{
+    unsigned char *bytes = malloc(PART);
+    struct weft_input in = record(name);
+    struct weft_error err;
+    assert_non_null(bytes);
+    assert_int_equal(weft_input_read(&in, bytes, PART, in.size / 2 / 65536 * 65536, &err), PART);
+    weft_input_close(&in);
+    return bytes;
+}
+
 /* How many events stand in columns, after so many zero bytes. */
 static uint32_t events_found(const unsigned char *bytes, size_t size, size_t zeros)
 {
@@ -537,17 +551,11 @@ static uint32_t events_found(const unsigned char *bytes, size_t size, size_t zer
 static void packets_are_found_where_they_begin(void **state)
 {
     (void)state;
-    enum { SIZE = 200000 };
-    unsigned char *bytes = malloc(SIZE);
-    struct weft_input in = record("h.weft");
-    struct weft_error err;
-    assert_non_null(bytes);
-    assert_int_equal(weft_input_read(&in, bytes, SIZE, in.size / 2 / 65536 * 65536, &err), SIZE);
-    const uint32_t events = events_found(bytes, SIZE, 0);
+    unsigned char *bytes = record_part("h.weft");
+    const uint32_t events = events_found(bytes, PART, 0);
     assert_true(events > 1000);
     for (size_t zeros = 8; zeros <= 40; zeros += 8)
-        assert_int_equal(events_found(bytes, SIZE, zeros), events);
-    weft_input_close(&in);
+        assert_int_equal(events_found(bytes, PART, zeros), events);
     free(bytes);
 }
 
@@ -556,13 +564,8 @@ static void damaged_blocks_do_no_harm(void **state)
     (void)state;
     uint64_t seed = 2;
     size_t size;
-    unsigned char *bytes = malloc(200000);
-    struct weft_input in = record("g.weft");
-    struct weft_error err;
-    assert_non_null(bytes);
-    assert_int_equal(weft_input_read(&in, bytes, 200000, in.size / 2 / 65536 * 65536, &err),
-                     200000);
-    there_and_back(bytes, 200000, &size);
+    unsigned char *bytes = record_part("g.weft");
+    there_and_back(bytes, PART, &size);
     for (int i = 0; i < 2000; i++) {
         unsigned char *exact = malloc(size);
         assert_non_null(exact);
@@ -573,7 +576,6 @@ static void damaged_blocks_do_no_harm(void **state)
         assert_int_equal(read_columns_get(again, exact, size - 1), 0);
         free(exact);
     }
-    weft_input_close(&in);
     free(bytes);
 }
 
