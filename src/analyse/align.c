@@ -411,15 +411,11 @@ static bool is_well(const struct analyse_side *s, uint32_t promise)
     return p->outcome == WEFT_FULFILLED || p->outcome == WEFT_RESOLVED;
 }
 
-static int64_t length_ns(const struct analyse_side *s, uint32_t promise)
-{
-    return weft_history_ended_ns(s->h, promise) - s->h->m->promise[promise].start_ns;
-}
-
 /* Returns true if a promise took far longer than one of the other run. */
 static bool is_slow(const struct aligner *k, unsigned run, uint32_t promise, uint32_t other)
 {
-    int64_t was = length_ns(k->side[!run], other), is = length_ns(k->side[run], promise);
+    const int64_t was = weft_history_length_ns(k->side[!run]->h, other),
+                  is = weft_history_length_ns(k->side[run]->h, promise);
     return is / 3 > was && is - was > 5000000;
 }
 

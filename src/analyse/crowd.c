@@ -196,9 +196,8 @@ static void count_promise(struct weft_crowd *c, const struct weft_history *h, ui
         if (c->oldest_pending == WEFT_NONE || p->start_ns < m->promise[c->oldest_pending].start_ns)
             c->oldest_pending = promise;
     } else if (p->created && final->outcome != WEFT_FORGOTTEN) {
-        int64_t end = weft_history_ended_ns(h, promise);
-        int64_t ns = end > p->start_ns ? end - p->start_ns : 0;
-        c->member[c->members++] = (struct weft_crowd_member){ns, promise};
+        c->member[c->members++] =
+            (struct weft_crowd_member){weft_history_length_ns(h, promise), promise};
     }
 }
 

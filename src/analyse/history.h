@@ -123,6 +123,10 @@ int64_t weft_history_resolved_ns(const struct weft_history *h, uint32_t promise)
  * became that. INT64_MAX: it is pending. */
 int64_t weft_history_ended_ns(const struct weft_history *h, uint32_t promise);
 
+/* How long it took from its start until it ended; 0 if times run backwards. INT64_MAX: it is
+ * pending. */
+int64_t weft_history_length_ns(const struct weft_history *h, uint32_t promise);
+
 /* When the reader of a wait could continue: its source was resolved, or a condition was notified
  * for it, but not before the wait began. INT64_MAX: never, or it continued before that. by may be
  * NULL; *by is the interaction, or WEFT_NONE if it is not known. */

@@ -34,8 +34,7 @@ static int64_t length_of(const struct weft_history *h, uint32_t p)
     if (p == WEFT_ROOT || !x->created || x->promoted || x->background ||
         (e != ANALYSE_VALUE && e != ANALYSE_ERROR && e != ANALYSE_SOMEHOW))
         return -1;
-    int64_t end = weft_history_ended_ns(h, p);
-    return end > x->start_ns ? end - x->start_ns : 0;
+    return weft_history_length_ns(h, p);
 }
 
 static bool sort_lengths(struct sorter *k)

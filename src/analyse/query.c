@@ -24,6 +24,12 @@ int64_t weft_history_ended_ns(const struct weft_history *h, uint32_t promise)
                                           : final->end_ns;
 }
 
+int64_t weft_history_length_ns(const struct weft_history *h, uint32_t promise)
+{
+    const int64_t end = weft_history_ended_ns(h, promise);
+    return end == INT64_MAX ? end : weft_later(end - h->m->promise[promise].start_ns, 0);
+}
+
 int64_t weft_history_there_ns(const struct weft_history *h, const struct weft_wait *w, uint32_t *by)
 {
     int64_t there = weft_history_resolved_ns(h, w->source);

@@ -185,13 +185,6 @@ static void add_changed(struct goals *k, bool worse)
         }
 }
 
-/* INT64_MAX: it has not ended. */
-static int64_t length_ns(const struct weft_history *h, uint32_t promise)
-{
-    const int64_t end = weft_history_ended_ns(h, promise);
-    return end == INT64_MAX ? end : end - h->m->promise[promise].start_ns;
-}
-
 /* What the good runs say about how long a kind takes. */
 struct lengths {
     uint32_t count;
@@ -205,7 +198,7 @@ static void find_limits(const struct analyse_differ *d, struct lengths *of)
         const struct analyse_side *s = &d->sides.side[r];
         for (uint32_t p = 1; p < s->h->m->promises; p++) {
             struct lengths *k = &of[s->kind[p]];
-            int64_t length = length_ns(s->h, p);
+            int64_t length = weft_history_length_ns(s->h, p);
             k->count++;
             if (length != INT64_MAX && length > k->longest_ns)
                 k->longest_ns = length;
@@ -242,7 +235,8 @@ static void add_slowest(struct goals *k)
             (k->marked && !(d->bad_mark[bad] & ANALYSE_SERVES)) ||
             d->mark[p] & ANALYSE_COMES_AND_GOES)
             continue;
-        int64_t good_ns = length_ns(d->good, p), longer = length_ns(d->bad, bad) - good_ns;
+        const int64_t good_ns = weft_history_length_ns(d->good, p),
+                      longer = weft_history_length_ns(d->bad, bad) - good_ns;
         if (longer < MS || longer < good_ns / 2 || good_ns + longer < of[kind[p]].limit_ns)
             continue;
         d->mark[p] |= ANALYSE_SLOW;

@@ -364,7 +364,7 @@ static bool are_sleeps(const struct finder *f, const struct chain *c)
         asleep += itself && analyse_is_sleep(f->s, p);
         within += !itself && waits_only_for_sleeps(f, p);
         again += sleeps_again(f, p);
-        moment |= weft_history_ended_ns(f->h, p) - f->m->promise[p].start_ns < MOMENT_NS;
+        moment |= weft_history_length_ns(f->h, p) < MOMENT_NS;
     }
     return 2 * asleep > c->count || 2 * again > c->count || (moment && 2 * within > c->count);
 }

@@ -62,8 +62,7 @@ static int64_t length_of(const struct finder *f, uint32_t p)
     if (!x->created || x->promoted || x->background ||
         (outcome != WEFT_FULFILLED && outcome != WEFT_FAILED && outcome != WEFT_RESOLVED))
         return -1;
-    int64_t end = weft_history_ended_ns(f->h, p);
-    return end > x->start_ns ? end - x->start_ns : 0;
+    return weft_history_length_ns(f->h, p);
 }
 
 /* Marked sorts first, then by total time. */

@@ -146,8 +146,9 @@ static struct burst burst_at(struct finder *f, uint32_t first)
         before = p;
         ended = weft_earlier(end, ended);
         x.to_ns = weft_later(end, x.to_ns);
-        x.least_ns = weft_earlier(end - start, x.least_ns);
-        x.sum_ns = analyse_sum(x.sum_ns, end - start);
+        const int64_t length = weft_history_length_ns(f->h, p);
+        x.least_ns = weft_earlier(length, x.least_ns);
+        x.sum_ns = analyse_sum(x.sum_ns, length);
         x.work = x.work && (analyse_count(f->h->runs_of_first, p) > 0 ||
                             analyse_count(f->h->children_first, p) > 0);
         x.sort = x.sort && of[creator] == of[f->m->promise[x.chief].creator];
@@ -166,8 +167,7 @@ static bool differs(const struct finder *f, uint32_t promise)
 /* Returns true if it ended at once, without waiting for anything. */
 static bool is_quick(const struct finder *f, uint32_t p, int64_t least_ns)
 {
-    const int64_t end = weft_history_ended_ns(f->h, p);
-    return end != INT64_MAX && end - f->m->promise[p].start_ns <= least_ns / QUICK &&
+    return weft_history_length_ns(f->h, p) <= least_ns / QUICK &&
            analyse_count(f->h->waits_of_first, p) == 0;
 }
 

@@ -253,6 +253,32 @@ TEST(who_resolved_what)
     weft_model_free(m);
 }
 
+/* The trace begins at 1000; what is known of a promise from before that is also that it is pending. */
+TEST(how_long_promises_took)
+{
+    const uint64_t id = 70;
+    struct trace t = {.fd = -1};
+    struct strings s = {.used = 0};
+    const uint32_t site = strings_site(&s, strings_text(&s, "task"), 0, 0, 0);
+    const struct weft_pending_cell old = {
+        .created_ticks = 50, .creator = LOOP, .site = site, .packet = 1};
+    const struct step step[] = {E(creates(1000, LOOP, 1, 0)), E(creates(1001, LOOP, 2, 0)),
+                                E(fulfills(1031, LOOP, 1))};
+    facts_packet(&t, (struct weft_facts_header){.state = WEFT_TRACE_STOPPED}, "");
+    strings_packet(&t, &s);
+    pending_packet(&t, (struct weft_pending_header){.kept = 1}, &id, &old, 1);
+    steps_put(&t, step, COUNT(step), &site, 0);
+    struct weft_model *m = trace_model(&t);
+    struct weft_history *h = history_of(m);
+    const uint32_t p = weft_model_find(m, 70);
+    assert_int_equal(m->promise[p].start_ns, -950);
+    assert_int_equal(weft_history_length_ns(h, p), INT64_MAX);
+    assert_int_equal(weft_history_length_ns(h, weft_model_find(m, 1)), 31);
+    assert_int_equal(weft_history_length_ns(h, weft_model_find(m, 2)), INT64_MAX);
+    weft_history_free(h);
+    weft_model_free(m);
+}
+
 TEST(collections_are_counted_once)
 {
     struct weft_model *m = build(STEPS(E(creates(0, LOOP, 1, 0)), E(gc(20, 10)), E(gc(25, 10)),
