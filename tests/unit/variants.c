@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /* A broad oracle for the analyses: linked into a test program, it collects each trace of which a test builds a model. When
  * the tests have passed, it analyses each trace and variants of it: cut after some event, without some event, with times
- * rounded (so that many are equal, or exactly as long as a threshold), stretched. All that is found goes into a text.
+ * rounded (so that many are equal, or exactly as long as a threshold), stretched, before zero. All that is found goes into a
+ * text.
  * ../golden/scenes/NAME.txt has a line for each trace: the findings, how many there are in all variants, and a hash of the text.
  *
  *     ACCEPT=1 build/tests/test_NAME       rewrites the lines
@@ -121,7 +122,7 @@ int __wrap_weft_model_build(struct weft_model **out, struct weft_reader *r,
 
 /* ---- Variants ---- */
 
-enum change { AS_IS, CUT, WITHOUT, ROUNDED, NEARLY_ROUNDED, LONGER, SHORTER };
+enum change { AS_IS, CUT, WITHOUT, ROUNDED, NEARLY_ROUNDED, LONGER, SHORTER, EARLIER };
 
 /* at: for CUT, how many events are left; for WITHOUT, which one is; otherwise nanoseconds, or how many times. */
 static struct variant {
@@ -142,6 +143,8 @@ static uint64_t time_changed(uint64_t t)
         return t < first_ns ? t : first_ns + (t - first_ns) * variant.at;
     case SHORTER:
         return t < first_ns ? t : first_ns + (t - first_ns) / variant.at;
+    case EARLIER: /* the model's times are negative then, as those of what a ring has overwritten */
+        return t - variant.at;
     default:
         return t;
     }
@@ -477,8 +480,15 @@ static void say_variants(const char *path, const struct weft_history *whole, uin
                          unsigned *count)
 {
     static const struct variant of_times[] = {
-        {ROUNDED, 1000}, {ROUNDED, 1000000}, {ROUNDED, 5000000},        {ROUNDED, 10000000},
-        {LONGER, 10},    {SHORTER, 10},      {NEARLY_ROUNDED, 1000000}, {NEARLY_ROUNDED, 10000000},
+        {ROUNDED, 1000},
+        {ROUNDED, 1000000},
+        {ROUNDED, 5000000},
+        {ROUNDED, 10000000},
+        {LONGER, 10},
+        {SHORTER, 10},
+        {NEARLY_ROUNDED, 1000000},
+        {NEARLY_ROUNDED, 10000000},
+        {EARLIER, 3600000000000},
     };
     const uint64_t step = events / PLACES_MOST + 1;
     struct weft_history *other = NULL;
