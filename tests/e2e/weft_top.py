@@ -127,6 +127,7 @@ def test_report():
     few = json.loads(top("--json", "-n", 1, "-d", "100ms", "--rows", 2, "--sort", "label", "--view", "pending",
                          driven.pid).stdout)
     equal("sorted, two rows", ["GET /7", "GET /8"], [p["label"] for p in few["pending"]])
+    equal("and how many there are besides", {"pending": len(report["pending"]) - 2}, few["left_out"])
     driven.quit()
 
 
@@ -271,7 +272,8 @@ def test_samples():
           {f["object"] for f in one["functions"] if f["function"] == "grind"})
     equal("each sample has one function", one["samples"], sum(functions.values()))
     check("and at most one promise", sum(labels.values()) <= one["samples"], labels)
-    equal("one view", {"time_ns", "look_ns", "processes", "samples"}, set(report))
+    equal("one view", {"time_ns", "look_ns", "processes", "samples", "left_out"}, set(report))
+    equal("all of it", {"functions": 0, "labels": 0}, one["left_out"])
     equal("as told", (1000, None), (one["hz"], one["trouble"]))
     reports.stop()
     text = top("-b", "-n", 1, "-d", "100ms", "--view", "samples", driven.pid).stdout

@@ -15,6 +15,9 @@
 
 enum { TREE_CHILDREN = 20 };
 
+static const char *const keys[TOP_VIEWS] = {"pending", "tree",     "latencies",
+                                            "threads", "counters", "samples"};
+
 static json_t *name_json(const struct live *l, uint32_t name)
 {
     return name ? cli_json_string(live_name(l, name)) : json_null();
@@ -90,12 +93,14 @@ static json_t *item_json(enum top_view view, const struct top_item *item)
     }
 }
 
-static json_t *list_json(const struct top *t, enum top_view view)
+/* left_out: gets how many rows the view has besides these. */
+static json_t *list_json(const struct top *t, enum top_view view, json_t *left_out)
 {
     uint32_t count;
     uint64_t all;
     struct top_item *item = top_pick(t, view, t->request.rows, &count, &all);
     json_t *list = CLI_LIST(i, count, item_json(view, &item[i]));
+    CLI_SET(left_out, keys[view], all - count);
     free(item);
     return list;
 }
@@ -167,32 +172,33 @@ static json_t *samples_json(const struct top *t)
     for (uint32_t i = 0; i < t->processes; i++) {
         const struct top_process *p = t->process[i];
         const struct top_samples *s = &p->samples;
-        const uint32_t rows = t->request.rows;
-        if (s->hz)
-            cli_json_append(list, CLI_OBJECT("pid", (int64_t)p->pid, "hz", s->hz, "sampling",
-                                             s->began && !*s->trouble, "trouble",
-                                             cli_json_string(*s->trouble ? s->trouble : NULL),
-                                             "window_ns", s->window_ns, "samples", s->samples,
-                                             "functions",
-                                             CLI_LIST(k, s->functions < rows ? s->functions : rows,
-                                                      function_json(s, &s->function[k])),
-                                             "labels",
-                                             CLI_LIST(k, s->labels < rows ? s->labels : rows,
-                                                      label_json(p->live, &s->label[k]))));
+        const uint32_t rows = t->request.rows,
+                       functions = s->functions < rows ? s->functions : rows,
+                       labels = s->labels < rows ? s->labels : rows;
+        if (!s->hz)
+            continue;
+        json_t *left_out =
+            CLI_OBJECT("functions", s->functions - functions, "labels", s->labels - labels);
+        cli_json_append(list,
+                        CLI_OBJECT("pid", (int64_t)p->pid, "hz", s->hz, "sampling",
+                                   s->began && !*s->trouble, "trouble",
+                                   cli_json_string(*s->trouble ? s->trouble : NULL), "window_ns",
+                                   s->window_ns, "samples", s->samples, "functions",
+                                   CLI_LIST(k, functions, function_json(s, &s->function[k])),
+                                   "labels", CLI_LIST(k, labels, label_json(p->live, &s->label[k])),
+                                   "left_out", left_out));
     }
     return list;
 }
 
 void top_json_print(const struct top *t)
 {
-    static const char *const keys[TOP_VIEWS] = {"pending", "tree",     "latencies",
-                                                "threads", "counters", "samples"};
-    json_t *tree = json_array();
+    json_t *tree = json_array(), *left_out = json_object();
     json_t *o = CLI_OBJECT("time_ns", weft_clock_ns(CLOCK_REALTIME), "look_ns", t->look_ns,
                            "processes", CLI_LIST(i, t->processes, process_json(t->process[i])));
     for (enum top_view v = TOP_PENDING; v < TOP_VIEWS; v++)
         if (v != TOP_TREE && v != TOP_SAMPLES && (t->request.all_views || t->view == v))
-            CLI_SET(o, keys[v], list_json(t, v));
+            CLI_SET(o, keys[v], list_json(t, v, left_out));
     for (uint32_t i = 0; i < t->processes && (t->request.all_views || t->view == TOP_TREE); i++)
         add_tree(tree, t, t->process[i]);
     if (t->request.all_views || t->view == TOP_TREE)
@@ -201,6 +207,7 @@ void top_json_print(const struct top *t)
         json_decref(tree);
     if (t->request.all_views || t->view == TOP_SAMPLES)
         CLI_SET(o, keys[TOP_SAMPLES], samples_json(t));
+    CLI_SET(o, "left_out", left_out);
     cli_json_dump(o, "");
     putchar('\n');
     fflush(stdout);
