@@ -2,6 +2,7 @@
 /* What is drawn around and behind the promises: title, ruler and grid, sleep and collections, legend. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/order.h"
@@ -138,8 +139,8 @@ static bool is_region_name(const struct weft_draw *d)
 /* Whether two texts lie over each other. */
 static bool touch(const struct weft_draw *a, const struct weft_draw *b)
 {
-    return a->x0 < b->x1 && b->x0 < a->x1 && a->y0 - a->size * 3 / 4 < b->y0 + b->size / 4 &&
-           b->y0 - b->size * 3 / 4 < a->y0 + a->size / 4;
+    const int32_t size = a->size > b->size ? a->size : b->size;
+    return a->x0 < b->x1 && b->x0 < a->x1 && abs(a->y0 - b->y0) < size;
 }
 
 static bool is_covered(const struct weft_drawlist *list, const struct weft_draw *name,

@@ -192,7 +192,6 @@ int weft_legend_draw(struct weft_drawlist *list, struct weft_legend *l)
 {
     struct canvas c = canvas_of(list, l->width_px, l->text_percent);
     int32_t y0 = l->top_px * PX, y1 = y0 + weft_legend_height(l->lines, l->text_percent) * PX;
-    list->height = y1 > list->height ? y1 : list->height;
     canvas_rect(&c, WEFT_INK_PANEL, 0, y0, c.x1 + MARGIN, y1);
     name_kinds(&c, l, y0, true);
     if (l->left) {

@@ -740,6 +740,12 @@ TEST(lengths_of_several)
     expect(close, 2, queries(MS(2), US(1), 0),
            "takes 'query #': 2.02 ms instead of 1.04 ms (median of 40; good runs: 1.02 ms to 1.12 "
            "ms)\n");
+    /* of what is short, at least 100 us more */
+    struct run brief[] = {queries(US(20), 0, 0), queries(US(20), 0, 0)};
+    expect(brief, 2, queries(US(120), 0, 0), "");
+    struct run again[] = {queries(US(20), 0, 0), queries(US(20), 0, 0)};
+    expect(again, 2, queries(US(120) + 500, 0, 0),
+           "takes 'query #': 121 µs instead of 20 µs (median of 40; good runs: 20 µs to 20 µs)\n");
 }
 
 /* A task that runs so often, for so long. */
