@@ -97,6 +97,19 @@ static void sort_runs(struct view_run *run, uint32_t count)
         qsort(run, count, sizeof *run, by_time);
 }
 
+/* Moves sorted runs of a row to another place; those that overlap (of a promise that runs on several threads) become one.
+ * Returns where they end. */
+static uint32_t join_runs(struct weft_index *x, uint32_t to, uint32_t from, uint32_t until)
+{
+    const uint32_t first = to;
+    for (uint32_t i = from; i < until; i++)
+        if (to > first && x->run[i].start_ns < x->run[to - 1].end_ns)
+            x->run[to - 1].end_ns = weft_later(x->run[to - 1].end_ns, x->run[i].end_ns);
+        else
+            x->run[to++] = x->run[i];
+    return to;
+}
+
 static int index_runs(struct weft_index *x, const struct weft_model *m, const struct weft_layout *l)
 {
     x->run_first = calloc((size_t)l->rows + 2, sizeof *x->run_first);
@@ -114,8 +127,15 @@ static int index_runs(struct weft_index *x, const struct weft_model *m, const st
             x->run[next[l->row[p]]++] = (struct view_run){
                 m->run[r].start_ns,
                 m->run[r].end_ns > m->run[r].start_ns ? m->run[r].end_ns : m->run[r].start_ns};
-    for (uint32_t r = 0; r < l->rows; r++)
-        sort_runs(x->run + x->run_first[r], x->run_first[r + 1] - x->run_first[r]);
+    uint32_t kept = 0;
+    for (uint32_t r = 0, from = 0; r < l->rows; r++) {
+        const uint32_t until = x->run_first[r + 1];
+        sort_runs(x->run + from, until - from);
+        x->run_first[r] = kept;
+        kept = join_runs(x, kept, from, until);
+        from = until;
+    }
+    x->run_first[l->rows] = kept;
     return 0;
 }
 
@@ -123,10 +143,7 @@ uint32_t view_run_at(const struct weft_index *x, uint32_t row, int64_t time_ns)
 {
     uint32_t low = x->run_first[row], high = x->run_first[row + 1];
     WEFT_SEEK(low, high, x->run[middle].start_ns < time_ns);
-    /* Runs of a row hardly ever overlap. */
-    for (int i = 0; i < 4 && low > x->run_first[row] && x->run[low - 1].end_ns >= time_ns; i++)
-        low--;
-    return low;
+    return low > x->run_first[row] && x->run[low - 1].end_ns >= time_ns ? low - 1 : low;
 }
 
 /* ---- Spans ---- */

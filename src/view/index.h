@@ -68,8 +68,8 @@ struct weft_index {
     struct view_lengths lines;
     struct view_regions sleeps, pauses, missings;
 
-    uint32_t *run_first; /* runs of row r are run_first[r] … run_first[r + 1] */
-    struct view_run *run;
+    uint32_t *run_first;  /* runs of row r are run_first[r] … run_first[r + 1] */
+    struct view_run *run; /* in a row, in order of time, without overlaps */
 
     uint32_t buckets;
     int64_t *time;       /* bucket b is from time[b] to time[b + 1] */

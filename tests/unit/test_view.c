@@ -493,6 +493,38 @@ TEST(what_is_missing_is_seen)
     weft_model_free(m);
 }
 
+/* A promise that runs on several threads at once: what goes on longest is seen also where only that is left. */
+TEST(runs_that_overlap_are_seen)
+{
+    enum { THREADS = 4 };
+    const uint32_t site = 0;
+    struct trace t = {.fd = -1};
+    struct step step[1 + 2 * THREADS] = {{creates(0, LOOP, 1, 0), 0, 0}};
+    for (uint32_t i = 0; i < THREADS; i++) {
+        step[1 + 2 * i] = (struct step){switches(10 + 10 * i, 1), i, 0};
+        step[2 + 2 * i] = (struct step){suspends(i ? 600 : 1000), i, 0};
+    }
+    steps_put(&t, step, COUNT(step), &site, 0);
+    struct weft_model *m = trace_model(&t);
+    int32_t end = 0;
+    for (int64_t from = 0; from < 1000; from += 250) {
+        struct weft_viewport vp = whole();
+        vp.from_ns = from;
+        vp.to_ns = 1000;
+        vp.no_legend = true;
+        struct weft_drawlist list = draw(m, vp);
+        int32_t until = 0;
+        for (uint32_t i = 0; i < list.draws; i++)
+            if (list.draw[i].ink == WEFT_INK_RUN && list.draw[i].x1 > until)
+                until = list.draw[i].x1;
+        end = end ? end : until;
+        assert_true(until > 0);
+        assert_int_equal(until, end);
+        weft_drawlist_fini(&list);
+    }
+    weft_model_free(m);
+}
+
 TEST(texts_are_shown)
 {
     struct weft_model *m =
