@@ -235,7 +235,7 @@ static void add_change(struct collector *k, enum weft_change_kind kind, uint32_t
         enum analyse_ending was = analyse_ending_of(g, good), is = analyse_ending_of(b, bad);
         what += 8 * (1 + was * ANALYSE_ENDINGS + is);
         must = is == ANALYSE_ERROR || is == ANALYSE_OPEN;
-        when = analyse_end_ns(d->good, good);
+        when = analyse_final_end_ns(d->good, good);
         d->mark[good] |= ANALYSE_CHANGED;
     } else if (kind == WEFT_CHANGE_MISSING) {
         d->mark[good] |= ANALYSE_LONELY;

@@ -181,7 +181,8 @@ static inline int64_t analyse_start_ns(const struct weft_history *h, uint32_t pr
     return h->m->promise[promise].start_ns;
 }
 
-static inline int64_t analyse_end_ns(const struct weft_history *h, uint32_t promise)
+/* When what a promise became ended; if that is pending, the end of the trace. */
+static inline int64_t analyse_final_end_ns(const struct weft_history *h, uint32_t promise)
 {
     return h->m->promise[weft_model_final(h->m, promise)].end_ns;
 }

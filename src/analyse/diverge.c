@@ -275,7 +275,7 @@ static void find_left_out(struct search *s)
             continue;
         enum analyse_ending e = analyse_ending_of(s->b->m, reader);
         if ((e != ANALYSE_VALUE && e != ANALYSE_SOMEHOW) ||
-            weft_history_ended_ns(s->b, source) <= analyse_end_ns(s->b, reader))
+            weft_history_ended_ns(s->b, source) <= analyse_final_end_ns(s->b, reader))
             continue;
         add_parting(s, (struct analyse_parting){.what = ANALYSE_NO_WAIT,
                                                 .when_ns = analyse_start_ns(s->b, source) +
@@ -314,8 +314,8 @@ static struct analyse_moment ends_at(const struct search *s, uint32_t good, uint
 {
     return (struct analyse_moment){.good = good,
                                    .bad = bad,
-                                   .good_ns = analyse_end_ns(s->g, good),
-                                   .bad_ns = analyse_end_ns(s->b, bad)};
+                                   .good_ns = analyse_final_end_ns(s->g, good),
+                                   .bad_ns = analyse_final_end_ns(s->b, bad)};
 }
 
 static void compare_ending(struct search *s, uint32_t good, uint32_t bad)

@@ -285,9 +285,9 @@ static void share_marks(const struct analyse_differ *d, struct walk *good, struc
     for (uint32_t p = 1; p < d->good->m->promises; p++) {
         uint32_t other = d->bad_of_good[p];
         if (other != WEFT_NONE && d->mark[p] & ANALYSE_RELEVANT)
-            reach_promise(bad, other, analyse_end_ns(d->bad, other));
+            reach_promise(bad, other, analyse_final_end_ns(d->bad, other));
         else if (other != WEFT_NONE && d->bad_mark[other] & ANALYSE_RELEVANT)
-            reach_promise(good, p, analyse_end_ns(d->good, p));
+            reach_promise(good, p, analyse_final_end_ns(d->good, p));
     }
 }
 
