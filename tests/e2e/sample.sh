@@ -324,7 +324,8 @@ beside() {
     rm -f "$tmp/a.weft"
     "$WEFT" sample -F 5000 -o "$tmp/a.weft" -p "$pid" >"$tmp/out" 2>"$tmp/err" &
     local weft=$!
-    env -u MALLOC_PERTURB_ perf record -N -q -e cpu-clock -F 5000 -m 8M -g -o "$tmp/perf.data" -D -1 \
+    # Without build ids, which it collects at the end: perf 6.1 ends there by an assertion of its own now and then.
+    env -u MALLOC_PERTURB_ perf record -B -N -q -e cpu-clock -F 5000 -m 8M -g -o "$tmp/perf.data" -D -1 \
         --control "fifo:$tmp/enable,$tmp/enabled" -p "$pid" >/dev/null 2>"$tmp/perf.err" &
     local perf=$!
     background+=("$weft" "$perf")
