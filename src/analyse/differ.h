@@ -181,7 +181,7 @@ static inline int64_t analyse_start_ns(const struct weft_history *h, uint32_t pr
     return h->m->promise[promise].start_ns;
 }
 
-/* When what a promise became ended; if that is pending, the end of the trace. */
+/* When what a promise became ended; if that is pending, its last sign of life or the trace's end. */
 static inline int64_t analyse_final_end_ns(const struct weft_history *h, uint32_t promise)
 {
     return h->m->promise[weft_model_final(h->m, promise)].end_ns;
