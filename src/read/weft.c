@@ -332,12 +332,33 @@ static int by_begin(const void *a, const void *b)
     return weft_order(x->sequence, y->sequence);
 }
 
-/* The file is the recorder's, with its whole pool: packets that are not there were overwritten. */
+/* The file is the recorder's, which had room for a pool of packets; no part of another file was appended to it. */
+static bool is_ring(const struct weft_file *f)
+{
+    return f->facts.content && f->facts.offset == 0 && !f->joined && f->pool_packets;
+}
+
+/* How many packets of its pool the file is long enough for. */
+static uint64_t pool_there(const struct weft_file *f)
+{
+    const uint64_t size = f->common.input.size;
+    const uint64_t there = size > f->pool_at ? (size - f->pool_at) / f->pool_packet_bytes : 0;
+    return there < f->pool_packets ? there : f->pool_packets;
+}
+
+/* The file has its whole pool: packets that are not there were overwritten. */
 static bool is_whole(const struct weft_file *f)
 {
-    uint64_t size = f->common.input.size;
-    return f->facts.content && f->facts.offset == 0 && !f->joined && f->pool_packets &&
-           f->pool_at <= size && f->pool_packets <= (size - f->pool_at) / f->pool_packet_bytes;
+    return is_ring(f) && pool_there(f) == f->pool_packets;
+}
+
+/* Reports that the file was cut, which its packets need not show: it may have been cut between two, or where one was unused. */
+static void check_length(struct weft_file *f)
+{
+    if (is_ring(f) && !is_whole(f))
+        read_reader_problem(&f->common, f->common.input.size, 0,
+                            "the file ends before its ring does: it has %llu of %llu packets",
+                            LONG(pool_there(f)), LONG(f->pool_packets));
 }
 
 /* Computes what the headers say about the losses of streams. The packets are sorted by sequence. */
@@ -505,6 +526,7 @@ static int open_weft(struct weft_reader *r, struct weft_error *err)
         return weft_error_set(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for its clock");
     wall_find(&f->wall, &f->clock, &r->facts);
     read_process_pause(f);
+    check_length(f);
     if (!order_packets(f))
         return weft_error_set(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for its streams");
     describe_clock(f);

@@ -727,6 +727,37 @@ TEST(cut_anywhere)
     trace_fini(&whole);
 }
 
+/* A ring that was cut, also between two packets or where a packet was never used; not a file to which nothing belongs but its packets. */
+TEST(shorter_than_its_ring)
+{
+    enum { PACKETS = 4, EACH = 4096 };
+    for (int ring = 0; ring < 2; ring++) {
+        for (size_t there = 0; there <= PACKETS * EACH; there += EACH / 2) {
+            struct trace t = {.fd = -1};
+            facts_packet(&t,
+                         (struct weft_facts_header){.state = WEFT_TRACE_STOPPED,
+                                                    .event_packet_bytes = EACH,
+                                                    .events_at = EACH,
+                                                    .event_packets = ring ? PACKETS : 0},
+                         "");
+            packet_pad(&t, EACH - t.size, 0);
+            for (uint64_t i = 0; i < PACKETS; i++) {
+                add_packet(&t, 0, 1 + i, TIMES(10 + i));
+                packet_pad(&t, EACH * (2 + i) - t.size, 0);
+            }
+            t.size = EACH + there;
+            const struct result res = read_trace(&t);
+            assert_int_equal(res.events, (there + EACH / 2) / EACH);
+            const bool cut = ring && there < PACKETS * EACH;
+            assert_int_equal(res.damage.problems, cut);
+            if (cut) {
+                assert_int_equal(res.damage.first[0].offset, EACH + there);
+                assert_non_null(strstr(res.damage.first[0].text, "of 4 packets"));
+            }
+        }
+    }
+}
+
 TEST(junk_and_zeros_between)
 {
     for (int fill = 0; fill < 2; fill++) {
