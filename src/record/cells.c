@@ -47,10 +47,13 @@
 #include "record/record.h"
 #include "record/roll.h"
 
+#ifndef LOCK_TRIES /* tests/model makes do with fewer */
+#define LOCK_TRIES 1000
+#endif
+
 enum {
     CELLS_OF_SET = 24,
     LINKS_FOLLOWED = 2, /* promises that became others, checked each time room is needed */
-    LOCK_TRIES = 1000,
     LINK_TRIES = 4,
     AT_ONCE = 8,    /* promises dropped at a time */
     WALK = 16,      /* promises checked for an important one that waits */

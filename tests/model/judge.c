@@ -105,7 +105,7 @@ static uint32_t read_event(const struct weft_events_header *p, uint32_t at, stru
 /* Reads what is in the packets that are there. */
 static const char *read_events(struct view *v)
 {
-    for (unsigned k = 0; k < PACKETS; k++) {
+    for (unsigned k = 0; k < weft_record_rec.packets; k++) {
         const struct weft_events_header *p = v->packet[k].header;
         if (!p || !v->packet[k].sequence)
             continue;
@@ -122,7 +122,7 @@ static const char *read_events(struct view *v)
 
 static bool is_there(const struct view *v, uint64_t sequence, uint64_t mask)
 {
-    for (unsigned k = 0; k < PACKETS; k++)
+    for (unsigned k = 0; k < weft_record_rec.packets; k++)
         if (v->packet[k].sequence && !((v->packet[k].sequence ^ sequence) & mask))
             return true;
     return false;
@@ -166,7 +166,7 @@ static struct told tell(const struct view *v, uint64_t id)
         t->listed |= here;
         t->given_up |= here && (v->number[n] & WEFT_ROLL_FRESH) != WEFT_ROLL_FRESH;
     }
-    for (unsigned k = 0; k < PACKETS; k++) {
+    for (unsigned k = 0; k < weft_record_rec.packets; k++) {
         const struct weft_events_header *p = v->packet[k].header;
         if (p && v->packet[k].ended && id - p->base < p->ended_count)
             t->byte |= v->packet[k].ended[id - p->base];

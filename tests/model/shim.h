@@ -37,3 +37,6 @@ int model_clock(struct timespec *t);
 #define nanosleep(pause, rest) model_pause()
 #define usleep(us) model_pause()
 #define clock_gettime(clock, t) ((void)(clock), model_clock(t))
+
+/* A thread that waits for another one's lock learns nothing new by asking again. */
+#define LOCK_TRIES 3
