@@ -148,7 +148,7 @@ static uint32_t choose(struct canvas *c, struct arrows *a, const struct choice *
         uint32_t i = b * VIEW_HEAP < ch->first ? ch->first : b * VIEW_HEAP;
         uint32_t last = (b + 1) * VIEW_HEAP < ch->end ? (b + 1) * VIEW_HEAP : ch->end;
         for (; i < last; i++)
-            if (x->weight[i] >= ch->weight && found++ % (a ? ch->every : 1) == 0 && a)
+            if (x->weight[i] >= ch->weight && found++ % ch->every == 0 && a)
                 add_arrow(c, a, view_interaction_at(x, i), false);
     }
     return found;
@@ -168,7 +168,7 @@ static void add_weightiest(struct canvas *c, struct arrows *a, uint32_t first, u
         weight++;
     else
         blocks = count[weight];
-    struct choice ch = {.first = first, .end = end, .weight = weight};
+    struct choice ch = {.first = first, .end = end, .weight = weight, .every = 1};
     ch.step = blocks / BLOCKS_MAX + 1; /* all have the same weight: take some of them */
     uint32_t found = choose(c, NULL, &ch);
     ch.every = found / CANDIDATES + 1; /* spread over the whole picture */
