@@ -20,12 +20,12 @@
 #include <cmocka.h>
 
 #define TEST(name)                                                                                 \
-    static void name(void **state);                                                                \
+    static void name(void **unused);                                                               \
     __attribute__((constructor)) static void name##_is_a_test(void)                                \
     {                                                                                              \
         tests[__COUNTER__] = (struct CMUnitTest){#name, name, NULL, NULL, NULL};                   \
     }                                                                                              \
-    static void name(void **state __attribute__((unused)))
+    static void name(void **unused __attribute__((unused)))
 
 #define RUN_TESTS(before, after) RUN_TESTS_WITH(before, after, NULL, NULL)
 

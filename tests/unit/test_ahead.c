@@ -166,9 +166,8 @@ static void compare(struct trace *t)
 
 /* ---- Tests ---- */
 
-static void same_events(void **unused)
+TEST(same_events)
 {
-    (void)unused;
     struct trace t = {.fd = -1};
     make_mirage(&t);
     compare(&t);
@@ -178,9 +177,8 @@ static void same_events(void **unused)
     trace_fini(&t);
 }
 
-static void same_damage(void **unused)
+TEST(same_damage)
 {
-    (void)unused;
     struct trace t = {.fd = -1};
     make_mirage(&t);
     state = 2;
@@ -196,9 +194,8 @@ static void same_damage(void **unused)
 }
 
 /* Whoever does not read to the end stops the thread, or closes the reader. */
-static void ends_at_once(void **unused)
+TEST(ends_at_once)
 {
-    (void)unused;
     struct trace t = {.fd = -1};
     make_mirage(&t);
     for (int batches = 0; batches < 100; batches += 7) {
@@ -223,9 +220,8 @@ static void mention(uint32_t *number, uint32_t *promises, uint64_t id)
 }
 
 /* The promises of a model are numbered in the order of first mention. */
-static void same_numbers(void **unused)
+TEST(same_numbers)
 {
-    (void)unused;
     static uint32_t number[PROMISES];
     uint32_t promises = 1;
     struct trace t = {.fd = -1};
@@ -257,13 +253,4 @@ static void same_numbers(void **unused)
     weft_model_free(m);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(same_events),
-        cmocka_unit_test(same_damage),
-        cmocka_unit_test(ends_at_once),
-        cmocka_unit_test(same_numbers),
-    };
-    return cmocka_run_group_tests_name("ahead", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

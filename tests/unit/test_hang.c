@@ -2077,9 +2077,8 @@ TEST(only_the_most_important_are_told)
 
 /* ---- No memory ---- */
 
-static void allocations_fail(void **state, bool joined)
+static void allocations_fail(bool joined)
 {
-    (void)state;
     if (joined)
         fetches();
     else
@@ -2093,12 +2092,12 @@ static void allocations_fail(void **state, bool joined)
 
 TEST(each_allocation_may_fail)
 {
-    allocations_fail(state, false);
+    allocations_fail(false);
 }
 
 TEST(each_allocation_of_joining_may_fail)
 {
-    allocations_fail(state, true);
+    allocations_fail(true);
 }
 
 RUN_TESTS(NULL, each_rule_is_needed)

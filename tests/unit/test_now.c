@@ -75,7 +75,6 @@ TEST(test_again)
     uint64_t before, after;
     struct now *n;
     int status;
-    (void)state;
     const pid_t child = fork();
     if (child == 0) {
         raise(SIGSTOP);
@@ -126,7 +125,6 @@ TEST(test_long)
 {
     enum { THINGS = 200000 };
     struct now *n = calloc(1, sizeof *n);
-    (void)state;
     assert_non_null(n);
     for (uint32_t i = 0; i < THINGS; i++) {
         now_thing(n, NOW_TASK, i);
@@ -142,7 +140,6 @@ TEST(test_long)
 TEST(test_links)
 {
     struct now *n = graph(3, "2-0 0-1 2-0 0-1 0~1");
-    (void)state;
     now_link(n, 1, NOW_NONE, false, "waits for");
     now_link(n, NOW_NONE, 1, false, "waits for");
     now_link(n, 0, 1, false, "joins");
@@ -159,7 +156,6 @@ TEST(test_texts)
 {
     struct now *n = graph(1, "");
     char much[4 * NOW_TEXT_MAX];
-    (void)state;
     memset(much, 'x', sizeof much - 1);
     much[sizeof much - 1] = 0;
     assert_int_equal(now_thing(n, NOW_THREAD, 1000), 0);
@@ -193,7 +189,6 @@ TEST(test_refused)
 {
     struct now *n;
     struct weft_error err;
-    (void)state;
     assert_int_equal(now_open(&n, 0x7ffffff0, &err), WEFT_E_IO);
     assert_string_equal(err.text, "there is no process 2147483632");
     now_free(n);
@@ -210,7 +205,6 @@ TEST(test_large_heap)
 {
     enum { PIECE = 1 << 18 };
     char *room = mmap(NULL, 2 * PIECE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    (void)state;
     assert_ptr_not_equal(room, MAP_FAILED);
     const uint64_t at = ((uint64_t)(uintptr_t)room + PIECE - 1) & ~(uint64_t)(PIECE - 1);
     memset((void *)(uintptr_t)at, 1, PIECE);

@@ -287,7 +287,6 @@ TEST(test_made_up)
 {
     enum { GRAPHS = 2000 };
     uint32_t cycles = 0;
-    (void)state;
     for (uint64_t i = 1; i <= GRAPHS; i++) {
         struct now *n = graph(i, i % 2);
         if (i % 500 == 0)
@@ -308,7 +307,6 @@ TEST(test_large)
     enum { THINGS = 200000 };
     struct now *n = new_graph();
     char name[400];
-    (void)state;
     memset(name, 'x', sizeof name - 1);
     name[sizeof name - 1] = 0;
     for (uint32_t i = 0; i < THINGS; i++) {
@@ -333,7 +331,6 @@ TEST(test_many)
 {
     enum { THREADS = 1000, REMARKS = 50 };
     struct now *n = new_graph();
-    (void)state;
     for (uint32_t i = 0; i < THREADS; i++) {
         const uint32_t t = now_thing(n, NOW_THREAD, 5000 + i);
         now_name(n, t, "thread %u 'worker'", (unsigned)(5000 + i));
@@ -365,7 +362,6 @@ TEST(test_nothing)
 {
     struct now *n = new_graph();
     struct made x = {.r = NULL};
-    (void)state;
     now_finish(n);
     make(&x, n);
     assert_int_equal(x.m->promises - 1, 0);

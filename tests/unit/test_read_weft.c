@@ -1186,7 +1186,6 @@ TEST(exits)
                  {"end=signal", {.known = false}},
                  {"end=left", {.known = false}},
                  {"", {.known = false}}};
-    (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct trace t = {.fd = -1};
         struct weft_reader *r;

@@ -436,10 +436,9 @@ static const struct walk walks[] = {
 };
 /* clang-format on */
 
-static void sums_are_what_they_were(void **unused)
+TEST(sums_are_what_they_were)
 {
     unsigned wrong = 0;
-    (void)unused;
     for (unsigned i = 0; i < sizeof walks / sizeof *walks; i++) {
         uint64_t events;
         walk = &walks[i];
@@ -469,8 +468,4 @@ static void sums_are_what_they_were(void **unused)
     assert_int_equal(wrong, 0);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(sums_are_what_they_were)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

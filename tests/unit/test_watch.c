@@ -2,10 +2,7 @@
 /* The grammar of conditions; names and bounds of what is kept; traces that are compressed, also malicious ones. */
 #include <dirent.h>
 #include <fcntl.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +10,7 @@
 #include <unistd.h>
 #include <zstd.h>
 
-#include <cmocka.h>
+#include "test.h"
 
 #include "base/glob.h"
 #include "format/bytes.h"
@@ -40,9 +37,8 @@ static struct watch_condition parse(const char *text)
     return c;
 }
 
-static void conditions_of_each_kind(void **state)
+TEST(conditions_of_each_kind)
 {
-    (void)state;
     static const struct {
         const char *text;
         enum watch_kind kind;
@@ -82,9 +78,8 @@ static void conditions_of_each_kind(void **state)
     assert_int_equal(parse("signal SIGUSR2").signal, SIGUSR2);
 }
 
-static void rates(void **state)
+TEST(rates)
 {
-    (void)state;
     struct watch_condition c = parse("rate failed GET * > 0.5/s");
     assert_true(c.failed);
     assert_string_equal(c.pattern, "GET *");
@@ -99,9 +94,8 @@ static void rates(void **state)
     assert_true(parse("rate x > 36/h").per_second == 0.01);
 }
 
-static void mistakes_have_their_place(void **state)
+TEST(mistakes_have_their_place)
 {
-    (void)state;
     static const struct {
         const char *text;
         size_t at;
@@ -152,9 +146,8 @@ static void mistakes_have_their_place(void **state)
     assert_non_null(strstr(m.why, "longer"));
 }
 
-static void patterns(void **state)
+TEST(patterns)
 {
-    (void)state;
     assert_true(weft_glob_matches("GET /*", "GET /a/b"));
     assert_true(weft_glob_matches("a?c", "a\xc3\xa9"
                                          "c"));
@@ -235,9 +228,8 @@ static void put_file(const struct watch_folder *f, const char *name, const char 
 
 static const uint64_t at_ns = UINT64_C(1795802585123) * 1000000; /* 2026-11-27T18:03:05.123Z */
 
-static void names_are_safe(void **state)
+TEST(names_are_safe)
 {
-    (void)state;
     char name[NAME_MAX + 1];
     watch_keep_name(name, "server", 4711, at_ns, "GET /* > 500ms", 0);
     assert_string_equal(name, "server-4711-2026-11-27T18:03:05.123Z-GET-500ms.weft.zst");
@@ -259,9 +251,8 @@ static void names_are_safe(void **state)
         assert_false(watch_keep_is_name(others[i]));
 }
 
-static void copies_are_small_and_are_read_as_they_are(void **state)
+TEST(copies_are_small_and_are_read_as_they_are)
 {
-    (void)state;
     char to[128], path[PATH_MAX + NAME_MAX + 2];
     snprintf(to, sizeof to, "%s/deep/kept", folder);
     const struct watch_folder f = {.path = to, .files_most = 9, .bytes_most = 1 << 30};
@@ -285,9 +276,8 @@ static void copies_are_small_and_are_read_as_they_are(void **state)
     weft_input_close(&in);
 }
 
-static void the_oldest_go_first(void **state)
+TEST(the_oldest_go_first)
 {
-    (void)state;
     char to[128], text[8 * NAME_MAX];
     snprintf(to, sizeof to, "%s/number", folder);
     const struct watch_folder f = {.path = to, .files_most = 3, .bytes_most = 1 << 30};
@@ -314,9 +304,8 @@ static void the_oldest_go_first(void **state)
     weft_input_close(&in);
 }
 
-static void the_same_time_overwrites_nothing(void **state)
+TEST(the_same_time_overwrites_nothing)
 {
-    (void)state;
     char to[128];
     snprintf(to, sizeof to, "%s/same", folder);
     const struct watch_folder f = {.path = to, .files_most = 9, .bytes_most = 1 << 30};
@@ -328,9 +317,8 @@ static void the_same_time_overwrites_nothing(void **state)
     weft_input_close(&in);
 }
 
-static void bytes_are_bounded(void **state)
+TEST(bytes_are_bounded)
 {
-    (void)state;
     char to[128];
     snprintf(to, sizeof to, "%s/bytes", folder);
     struct watch_folder f = {.path = to, .files_most = 9, .bytes_most = 1 << 30};
@@ -352,9 +340,8 @@ static void bytes_are_bounded(void **state)
 }
 
 /* What somebody was killed over is removed, what somebody writes is not. */
-static void parts_are_removed(void **state)
+TEST(parts_are_removed)
 {
-    (void)state;
     static const char left[] = "a-1-2020-01-01T00:00:00.000Z-x.weft.zst.part",
                       text[] = "a-1-2020-01-01T00:00:00.000Z-x.weft.zst.txt.part";
     char to[128];
@@ -395,9 +382,8 @@ static int open_bytes(const void *bytes, size_t size, struct weft_error *err)
 }
 
 /* More than is read at once; long zeros take no room. */
-static void contents_come_back(void **state)
+TEST(contents_come_back)
 {
-    (void)state;
     enum { NOISE = 400000, SIZE = NOISE + (4 << 20), ROOM = SIZE + 10000 };
     unsigned char *plain = calloc(1, SIZE), *packed = malloc(ROOM), *found = malloc(SIZE);
     struct weft_error err = {.text = ""};
@@ -421,9 +407,8 @@ static void contents_come_back(void **state)
     free(found);
 }
 
-static void every_cut_is_an_error(void **state)
+TEST(every_cut_is_an_error)
 {
-    (void)state;
     unsigned char plain[3000], packed[4000];
     struct weft_error err;
     for (size_t i = 0; i < sizeof plain; i++)
@@ -440,9 +425,8 @@ static void every_cut_is_an_error(void **state)
 }
 
 /* Frames that hold a MiB of zeros in 40 bytes or so. */
-static void bombs_are_refused(void **state)
+TEST(bombs_are_refused)
 {
-    (void)state;
     enum { MIB = 1 << 20, FRAMES = 1100 };
     struct weft_error err;
     char *zeros = calloc(1, MIB), *packed = malloc(FRAMES * 100);
@@ -459,9 +443,8 @@ static void bombs_are_refused(void **state)
 }
 
 /* A window of 2 GiB is not allocated. */
-static void wide_windows_are_refused(void **state)
+TEST(wide_windows_are_refused)
 {
-    (void)state;
     static const unsigned char frame[] = {0x28, 0xb5, 0x2f, 0xfd, 0x00, 0xa8, 0x01, 0x00, 0x00};
     struct weft_error err;
     assert_int_equal(open_bytes(frame, sizeof frame, &err), WEFT_E_FORMAT);
@@ -470,7 +453,7 @@ static void wide_windows_are_refused(void **state)
 
 /* ---- Columns ---- */
 
-static unsigned char *block, *again;
+static unsigned char block[READ_COLUMNS_ROOM], again[READ_COLUMNS_BLOCK];
 
 static size_t there_and_back(const unsigned char *from, size_t size, size_t *block_size)
 {
@@ -482,14 +465,13 @@ static size_t there_and_back(const unsigned char *from, size_t size, size_t *blo
     return used;
 }
 
-static uint64_t next_random(uint64_t *state)
+static uint64_t next_wide(uint64_t *state)
 {
     return *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
 }
 
-static void columns_give_back_any_bytes(void **state)
+TEST(columns_give_back_any_bytes)
 {
-    (void)state;
     uint64_t seed = 1;
     size_t size, got = 0;
     unsigned char *bytes = malloc(READ_COLUMNS_BLOCK);
@@ -504,7 +486,7 @@ static void columns_give_back_any_bytes(void **state)
     /* Damage in many places: headers and forms say anything. */
     for (int i = 0; i < 300; i++) {
         for (int k = 0; k < 20; k++)
-            bytes[next_random(&seed) % got] = (unsigned char)(next_random(&seed) >> 56);
+            bytes[next_wide(&seed) % got] = (unsigned char)(next_wide(&seed) >> 56);
         there_and_back(bytes, got, &size);
     }
     /* Nothing but the beginnings of packets, which makes the most runs. */
@@ -548,9 +530,8 @@ static uint32_t events_found(const unsigned char *bytes, size_t size, size_t zer
     return weft_read_u32(block + 12);
 }
 
-static void packets_are_found_where_they_begin(void **state)
+TEST(packets_are_found_where_they_begin)
 {
-    (void)state;
     unsigned char *bytes = record_part("h.weft");
     const uint32_t events = events_found(bytes, PART, 0);
     assert_true(events > 1000);
@@ -559,9 +540,8 @@ static void packets_are_found_where_they_begin(void **state)
     free(bytes);
 }
 
-static void damaged_blocks_do_no_harm(void **state)
+TEST(damaged_blocks_do_no_harm)
 {
-    (void)state;
     uint64_t seed = 2;
     size_t size;
     unsigned char *bytes = record_part("g.weft");
@@ -571,7 +551,7 @@ static void damaged_blocks_do_no_harm(void **state)
         assert_non_null(exact);
         memcpy(exact, block, size);
         for (int k = 0; k < 3; k++)
-            exact[next_random(&seed) % (k ? size : 64)] = (unsigned char)(next_random(&seed) >> 56);
+            exact[next_wide(&seed) % (k ? size : 64)] = (unsigned char)(next_wide(&seed) >> 56);
         assert_true(read_columns_get(again, exact, size) <= READ_COLUMNS_BLOCK);
         assert_int_equal(read_columns_get(again, exact, size - 1), 0);
         free(exact);
@@ -580,9 +560,8 @@ static void damaged_blocks_do_no_harm(void **state)
 }
 
 /* Decompressed by zstd -d, it is read, too; cut, it is an error. */
-static void columns_are_read_without_zstd(void **state)
+TEST(columns_are_read_without_zstd)
 {
-    (void)state;
     static const unsigned char none[] = {'w', 'e', 'f', 't', 'c', 'o', 'l', 1, 9, 0};
     struct weft_error err;
     size_t size;
@@ -599,31 +578,4 @@ static void columns_are_read_without_zstd(void **state)
     free(file);
 }
 
-int main(void)
-{
-    block = malloc(READ_COLUMNS_ROOM);
-    again = malloc(READ_COLUMNS_BLOCK);
-    if (!block || !again)
-        return 1;
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(conditions_of_each_kind),
-        cmocka_unit_test(rates),
-        cmocka_unit_test(mistakes_have_their_place),
-        cmocka_unit_test(patterns),
-        cmocka_unit_test(names_are_safe),
-        cmocka_unit_test(copies_are_small_and_are_read_as_they_are),
-        cmocka_unit_test(the_oldest_go_first),
-        cmocka_unit_test(the_same_time_overwrites_nothing),
-        cmocka_unit_test(bytes_are_bounded),
-        cmocka_unit_test(parts_are_removed),
-        cmocka_unit_test(contents_come_back),
-        cmocka_unit_test(every_cut_is_an_error),
-        cmocka_unit_test(bombs_are_refused),
-        cmocka_unit_test(wide_windows_are_refused),
-        cmocka_unit_test(columns_give_back_any_bytes),
-        cmocka_unit_test(packets_are_found_where_they_begin),
-        cmocka_unit_test(damaged_blocks_do_no_harm),
-        cmocka_unit_test(columns_are_read_without_zstd),
-    };
-    return cmocka_run_group_tests(tests, make_folder, drop_folder);
-}
+RUN_TESTS(make_folder, drop_folder)
