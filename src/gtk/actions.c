@@ -190,6 +190,7 @@ static void on_stop(WeftWindow *w)
 {
     weft_window_stop_reading(w);
     gtk_widget_set_visible(w->progress, FALSE);
+    weft_outline_area_set(w->outline, NULL, NULL);
     weft_window_show_page(w, w->traces->len ? "view" : "empty");
 }
 

@@ -49,6 +49,9 @@ static void report(struct flight *t)
     double sum = 0;
     for (int i = 0; i < FRAMES; i++)
         sum += t->cost_ms[i];
+    const int64_t outlined_us = weft_outline_area_shown(t->w->outline);
+    if (outlined_us)
+        printf("outlined_ms %.0f\n", (double)(outlined_us - t->called_us) / 1e3);
     printf("opened_ms %.0f\nstall_ms %.0f\nstall_cpu_ms %.0f\n",
            (double)(t->opened_us - t->called_us) / 1e3, (double)t->stall_us / 1e3, t->busy_ms);
     printf("frames %d\nseconds %.2f\nmean_ms %.2f\n", FRAMES,

@@ -13,6 +13,7 @@ struct weft_load {
     void *data;
     atomic_bool cancelled;
     atomic_int permille;
+    _Atomic(struct weft_outline *) outline;
     double base, share; /* of the current step; used only by the loading thread */
     struct weft_loaded result;
 };
@@ -54,6 +55,9 @@ static int read_trace(struct weft_load *l)
     int rc = weft_reader_open(&reader, l->path, &to->error);
     if (rc < 0)
         return rc;
+    struct weft_outline *outline;
+    if (weft_outline_new(&outline, reader) == 0)
+        atomic_store_explicit(&l->outline, outline, memory_order_release);
     rc = build(l, reader);
     l->base = BUILD_SHARE;
     l->share = 1 - BUILD_SHARE;
@@ -120,6 +124,7 @@ static void finish(GObject *source, GAsyncResult *result, gpointer data)
         l->done(l->data, &l->result);
     else
         weft_load_drop(&l->result);
+    weft_outline_free(weft_load_outline(l));
     g_free(l->path);
     g_free(l);
 }
@@ -139,6 +144,11 @@ struct weft_load *weft_load_begin(const char *path, bool raw, bool explain, weft
 double weft_load_progress(const struct weft_load *l)
 {
     return atomic_load_explicit(&l->permille, memory_order_relaxed) / 1000.0;
+}
+
+struct weft_outline *weft_load_outline(struct weft_load *l)
+{
+    return atomic_exchange_explicit(&l->outline, NULL, memory_order_acquire);
 }
 
 void weft_load_cancel(struct weft_load *l)

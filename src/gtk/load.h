@@ -8,6 +8,7 @@
 
 #include "explore/explore.h"
 #include "model/model.h"
+#include "view/outline.h"
 #include "view/scene.h"
 
 struct weft_load;
@@ -30,6 +31,9 @@ struct weft_load *weft_load_begin(const char *path, bool raw, bool explain, weft
 
 /* From 0 to 1. */
 double weft_load_progress(const struct weft_load *load);
+
+/* What is known of the trace so far, which becomes the caller's; NULL: nothing, or somebody has taken it. */
+struct weft_outline *weft_load_outline(struct weft_load *load);
 
 /* Cancels: the thread ends as soon as it can; done is not called. */
 void weft_load_cancel(struct weft_load *load);

@@ -283,12 +283,29 @@ static void on_loaded(void *data, struct weft_loaded *loaded)
     weft_window_touched(w);
 }
 
+/* Shows what is known of the first trace before it has been read. */
+static void show_outline(WeftWindow *w)
+{
+    struct weft_outline *outline = weft_load_outline(w->load);
+    g_autofree char *name = weft_trace_name(w->loading);
+    if (!outline)
+        return;
+    if (w->traces->len) {
+        weft_outline_free(outline);
+        return;
+    }
+    gtk_widget_set_valign(w->progress, GTK_ALIGN_END);
+    weft_outline_area_set(w->outline, outline, name);
+}
+
 static gboolean on_progress(gpointer data)
 {
     WeftWindow *w = data;
-    if (w->load)
+    if (w->load) {
         gtk_progress_bar_set_fraction(GTK_PROGRESS_BAR(w->progress_bar),
                                       weft_load_progress(w->load));
+        show_outline(w);
+    }
     gtk_widget_set_visible(w->progress, TRUE);
     return G_SOURCE_CONTINUE;
 }
@@ -299,6 +316,7 @@ static void arrive(WeftWindow *w)
     g_autofree char *place = g_steal_pointer(&w->place);
     g_clear_handle_id(&w->progress_timer, g_source_remove);
     gtk_widget_set_visible(w->progress, FALSE);
+    weft_outline_area_set(w->outline, NULL, NULL);
     if (!w->traces->len) {
         if (strcmp(gtk_stack_get_visible_child_name(GTK_STACK(w->stack)), "reading") == 0)
             weft_window_show_page(w, "empty");

@@ -332,6 +332,7 @@ void weft_window_set_looks(WeftWindow *w)
     const struct weft_settings *s = weft_settings();
     bool dark = weft_window_is_dark();
     weft_picture_set_theme(w->picture, theme_of_desktop(dark));
+    weft_outline_area_set_looks(w->outline, theme_of_desktop(dark), (uint16_t)s->text_percent);
     if (dark)
         gtk_widget_add_css_class(GTK_WIDGET(w), "dark");
     else
@@ -605,7 +606,8 @@ static GtkWidget *content(WeftWindow *w)
         stack,
         status_page("dialog-warning-symbolic", w->problem_title, w->problem_text, "Open Another…"),
         "problem");
-    gtk_stack_add_named(stack, gtk_label_new(""), "reading");
+    w->outline = weft_outline_area_new();
+    gtk_stack_add_named(stack, w->outline, "reading");
     gtk_widget_set_vexpand(w->stack, TRUE);
     /* A screen reader reads a status out when it changes. */
     w->toast_text = g_object_new(GTK_TYPE_LABEL, "accessible-role", GTK_ACCESSIBLE_ROLE_STATUS,

@@ -7,6 +7,7 @@
 
 #include "explore/explore.h"
 #include "gtk/load.h"
+#include "gtk/outline.h"
 #include "gtk/panel.h"
 #include "gtk/picture.h"
 #include "gtk/table.h"
@@ -44,6 +45,7 @@ struct _WeftWindow {
     struct weft_load *load;
     char *loading; /* path */
     guint progress_timer;
+    GtkWidget *outline;           /* of the first trace, while it is being read */
     struct weft_analyse *compare; /* while the first two traces are compared */
     char *place;                  /* where to go when all has been read, or NULL */
     char *put; /* what was put into the search entry, until somebody types, or NULL */

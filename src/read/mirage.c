@@ -209,6 +209,22 @@ static int open_mirage(struct weft_reader *common, struct weft_error *err)
     return 0;
 }
 
+/* A packet does not say when it ends. */
+static void tell_spans(const struct weft_reader *common,
+                       void (*use)(void *data, const struct weft_packet_span *span), void *data)
+{
+    const struct mirage *r = (const struct mirage *)common;
+    for (uint64_t i = 0; i < r->packets; i++) {
+        const struct packet *p = &r->packet[i];
+        const uint64_t next_ns = i + 1 < r->packets ? p[1].first_ns : UINT64_MAX;
+        if (p->first_ns != UINT64_MAX)
+            use(data,
+                &(struct weft_packet_span){.begin_ns = p->first_ns,
+                                           .end_ns = next_ns < p->first_ns ? UINT64_MAX : next_ns,
+                                           .bytes = p->content - WEFT_MIRAGE_HEADER_SIZE});
+    }
+}
+
 /* Decoding */
 
 /* How much to read at the current position: up to the packet's end, and on through the packets that
@@ -386,6 +402,7 @@ const struct weft_reader_format read_mirage_format = {
     .probe = probe,
     .has_packets = true,
     .index = open_mirage,
+    .spans = tell_spans,
     .next = next_events,
     .fini = fini,
 };

@@ -400,6 +400,13 @@ const struct weft_reader_facts *weft_reader_facts(const struct weft_reader *r)
     return &r->facts;
 }
 
+void weft_reader_spans(const struct weft_reader *r,
+                       void (*use)(void *data, const struct weft_packet_span *span), void *data)
+{
+    if (r->format->spans)
+        r->format->spans(r, use, data);
+}
+
 bool weft_reader_was_overwritten(const struct weft_reader *r, uint64_t id)
 {
     return r->format->was_overwritten && r->facts.promotion.complete &&

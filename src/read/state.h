@@ -31,6 +31,10 @@ struct weft_reader_format {
     ptrdiff_t (*next_samples)(struct weft_reader *r, const void **packet, uint64_t *offset,
                               struct weft_error *err);
 
+    /* Like weft_reader_spans; NULL: there are none. */
+    void (*spans)(const struct weft_reader *r,
+                  void (*use)(void *data, const struct weft_packet_span *span), void *data);
+
     /* Like weft_reader_was_overwritten; NULL: not known. */
     bool (*was_overwritten)(const struct weft_reader *r, uint64_t id);
 

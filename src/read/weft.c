@@ -549,6 +549,22 @@ bool read_part_packets(const struct weft_reader *r, bool (*use)(void *data, uint
     return true;
 }
 
+static void tell_spans(const struct weft_reader *r,
+                       void (*use)(void *data, const struct weft_packet_span *span), void *data)
+{
+    const struct weft_file *f = (const struct weft_file *)r;
+    uint64_t hint = 0;
+    for (uint64_t i = 0; i < f->packets; i++) {
+        const struct packet *p = &f->packet[i];
+        const bool closed = p->end_ticks >= p->begin_ticks;
+        use(data, &(struct weft_packet_span){
+                      .begin_ns = p->begin_ns,
+                      .end_ns = closed ? clock_convert(&f->clock, p->end_ticks, &hint) : UINT64_MAX,
+                      .bytes = p->content - p->header_bytes,
+                      .stream = p->stream});
+    }
+}
+
 static ptrdiff_t next_events(struct weft_reader *r, struct weft_error *err)
 {
     struct weft_file *f = (struct weft_file *)r;
@@ -583,6 +599,7 @@ const struct weft_reader_format read_weft_format = {
     .index = open_weft,
     .next = next_events,
     .next_samples = read_samples_next,
+    .spans = tell_spans,
     .was_overwritten = read_pending_overwritten,
     .fini = fini,
 };

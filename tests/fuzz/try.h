@@ -12,6 +12,7 @@
 #include "model/model.h"
 #include "paint/paint.h"
 #include "require.h"
+#include "view/outline.h"
 #include "view/view.h"
 
 /* ---- Reader ---- */
@@ -432,6 +433,20 @@ static inline void try_view(const struct weft_scene *s, unsigned n)
 
 /* Takes the bytes all the way, with the viewports first to first + count - 1; of one, in one of the two forms. Returns
  * how many events there are, or -1 if it is not a trace. */
+static inline void try_outline(const struct weft_reader *r)
+{
+    struct weft_drawlist list = {0};
+    struct weft_outline *o;
+    REQUIRE(weft_outline_new(&o, r) == 0);
+    for (int32_t side = 1; o && side < 3000; side *= 7) {
+        REQUIRE(weft_outline_draw(&list, o, "a trace", side, side * 3 / 4 + 1,
+                                  (uint16_t)(side % 250)) == 0);
+        try_drawlist(&list);
+    }
+    weft_outline_free(o);
+    weft_drawlist_fini(&list);
+}
+
 static inline int64_t try_bytes(const void *bytes, size_t size, unsigned first, unsigned count)
 {
     const char *path = try_file(bytes, size);
@@ -441,6 +456,7 @@ static inline int64_t try_bytes(const void *bytes, size_t size, unsigned first, 
     struct weft_reader *r;
     struct weft_model *m;
     REQUIRE(weft_reader_open(&r, path, NULL) == 0);
+    try_outline(r);
     REQUIRE(weft_model_build(&m, r, NULL, NULL, NULL) == 0);
     weft_reader_close(r);
     REQUIRE((int64_t)(m->events_total + m->promoted_events) == events);
