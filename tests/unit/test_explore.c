@@ -1682,6 +1682,22 @@ TEST(groups_have_rows_of_their_own)
     weft_explorer_free(e);
 }
 
+/* … as high as one row, also if it is not the first one. */
+TEST(closed_groups_are_as_high_as_a_row)
+{
+    struct weft_explorer *e = explorer(1);
+    int height[2];
+    for (int closed = 0; closed < 2; closed++) {
+        assert_true(
+            weft_explorer_go(e, closed ? "search=special&group=search&pinned=found&closed=rest"
+                                       : "search=special&group=search&pinned=found&hidden=rest"));
+        assert_non_null(weft_explorer_draw(e));
+        height[closed] = weft_explorer_natural_height(e, 100000);
+    }
+    assert_int_equal(height[1] - height[0], 22);
+    weft_explorer_free(e);
+}
+
 /* Where the name of a group is, no other name is. */
 TEST(names_stay_beside_those_of_groups)
 {

@@ -133,6 +133,15 @@ TEST(flags_stand_at_their_moments)
     leave(&x);
 }
 
+/* The line of the only flag. */
+static const struct weft_draw *pole(const struct subject *x)
+{
+    const struct weft_draw *d = x->list.draw;
+    while (d->op != WEFT_DRAW_LINE || d->ink != WEFT_INK_EVIDENCE)
+        assert_true(++d < x->list.draw + x->list.draws);
+    return d;
+}
+
 TEST(what_has_no_line_is_on_the_ruler)
 {
     struct subject x;
@@ -144,6 +153,10 @@ TEST(what_has_no_line_is_on_the_ruler)
     draw(&x);
     assert_true(flag(&x, "1")->y1 <= x.g.rows_y0);
     assert_true(flag(&x, "1")->y0 >= x.g.ruler_y0);
+    const int32_t width = pole(&x)->size;
+    mark.promise = by_id(&x, 1);
+    draw(&x);
+    assert_int_equal(pole(&x)->size, width);
     leave(&x);
 }
 

@@ -207,7 +207,8 @@ static void collect(void *data, const char *place, size_t size)
 
 TEST(places_are_listed)
 {
-    static const char *const labels[] = {NAMED " a",
+    static const char *const labels[] = {"of 7 ch",
+                                         NAMED " a",
                                          "/a/b+0x1 a",
                                          "/a/b+0x1 b",
                                          "/a/+0x1",

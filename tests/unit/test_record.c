@@ -1364,6 +1364,35 @@ static void *hold(void *arg)
     return NULL;
 }
 
+/* What a packet says of promises of long ago is listed once, however often it says so. */
+TEST(test_listed_once)
+{
+    weft_promise old[3];
+    unsigned most = 0;
+    start(64 * KIB);
+    for (int i = 0; i < 3; i++)
+        old[i] = weft_create("task", "old");
+    for (int i = 0; i < 40000; i++)
+        weft_resolve(weft_create("task", "short"));
+    for (int i = 0; i < 60; i++)
+        weft_wait_by(old[i % 3], old[(i + 1) % 3]);
+    for (uint64_t k = 0; k < weft_record_rec.packets; k++)
+        most = weft_record_rec.notes[k].olds > most ? weft_record_rec.notes[k].olds : most;
+    assert_in_range(most, 3, 6);
+    stop_and_read();
+}
+
+/* A part of the file for texts has whole pages, whatever its size. */
+TEST(test_pages)
+{
+    for (uint64_t bytes = 64 * KIB; bytes < 1024 * KIB; bytes += 8) {
+        struct layout l;
+        assert_true(weft_record_layout_plan(&l, bytes, 0));
+        assert_int_equal(l.strings_bytes % 4096, 0);
+        assert_true(l.strings_bytes >= bytes / 16);
+    }
+}
+
 /* 10 packets, 40 threads that hold one each. */
 TEST(test_more_threads_than_packets)
 {

@@ -150,6 +150,7 @@ TEST(queries)
         {"<99999999999999999999999999min task", ""},
         {"<1h type:task outcome:fulfilled", "1 44"},
         {"<2 d type:task outcome:fulfilled", "1 44"},
+        {"type:task outcome:fulfilled > 15 ms", "44"},
         /* A counter's change is a label. */
         {"queue#1", "3"},
         {"label:queue#1+5", "3"},
