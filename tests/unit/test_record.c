@@ -857,6 +857,17 @@ static int start_in_little_memory(void)
     return -3;
 }
 
+TEST(test_signals_stay_as_they_were)
+{
+    sigset_t before, after;
+    pthread_sigmask(SIG_BLOCK, NULL, &before);
+    start(64 * KIB);
+    weft_stop();
+    pthread_sigmask(SIG_BLOCK, NULL, &after);
+    for (int i = 1; i < NSIG; i++)
+        assert_int_equal(sigismember(&after, i), sigismember(&before, i));
+}
+
 TEST(test_no_room)
 {
     in_child(start_in_little_memory, 0);

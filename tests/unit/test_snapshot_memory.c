@@ -2,6 +2,7 @@
 /* Copies of traces in memory that is another machine's: what is said of it while it is alive and when it is dead, until
  * when it was recorded, and that memory filled by an enemy, or that is another at every reading, does no harm. Linked
  * with --wrap for clock_gettime and for what allocates. */
+#include <fcntl.h>
 #include <inttypes.h>
 #include <time.h>
 
@@ -606,6 +607,42 @@ TEST(one_large_packet)
         weft_input_close(&out);
         trace_fini(&t);
     }
+}
+
+/* Where a packet holds nothing but zeros, a copy has a hole; not one that is appended to a file, where nobody can skip. */
+TEST(zeros_in_a_copy)
+{
+    enum { ZEROS = 256 << 10 };
+    struct trace t = {.fd = -1};
+    facts_packet(&t, (struct weft_facts_header){.state = WEFT_TRACE_RECORDING}, "");
+    packet_pad(&t, -t.size & 7, 0);
+    events_begin(&t, (struct weft_events_header){.sequence = 1, .begin_ticks = 1});
+    memset(trace_extend(&t, ZEROS), 0, ZEROS);
+    packet_sizes(&t, t.size - t.packet);
+    struct memory m = {.bytes = t.bytes, .size = t.size}, *place = &m;
+    struct weft_input in = memory_input(&place, WEFT_WRITER_DEAD);
+    unsigned char *copy[2];
+    size_t bytes[2];
+    for (int appends = 0; appends < 2; appends++) {
+        struct weft_snapshot *s;
+        FILE *file = tmpfile();
+        assert_non_null(file);
+        assert_int_equal(fcntl(fileno(file), F_SETFL, appends ? O_APPEND : 0), 0);
+        assert_int_equal(weft_snapshot_begin(&s, &in, NULL), 1);
+        assert_int_equal(weft_snapshot_write(s, file, NULL, NULL, NULL), 0);
+        bytes[appends] = weft_snapshot_bytes(s);
+        weft_snapshot_free(s);
+        assert_int_equal(fflush(file), 0);
+        copy[appends] = calloc(bytes[appends], 1);
+        assert_non_null(copy[appends]);
+        assert_int_equal(pread(fileno(file), copy[appends], bytes[appends], 0), bytes[appends]);
+        fclose(file);
+    }
+    assert_true(bytes[0] > ZEROS);
+    assert_int_equal(bytes[0], bytes[1]);
+    assert_memory_equal(copy[0], copy[1], bytes[0]);
+    weft_free_all(copy[0], copy[1]);
+    trace_fini(&t);
 }
 
 RUN_TESTS(NULL, NULL)
