@@ -2,6 +2,8 @@
 /* Livelocks: a promise that spins, or retries at once, is in a livelock if another one does the
  * same in turn: each of the two gives back what it got, or fails, and so keeps the other from
  * making progress. This refines findings of other searches. */
+#include <string.h>
+
 #include "analyse/finding.h"
 
 enum {
@@ -26,8 +28,7 @@ static bool repeats(const struct weft_finding *g)
 static uint32_t count_vain(struct finder *f, uint32_t p, int64_t from, int64_t to)
 {
     uint32_t most = WEFT_ROOT;
-    for (uint32_t i = 0; i < f->m->promises; i++)
-        f->vain[i] = 0;
+    memset(f->vain, 0, f->m->promises * sizeof *f->vain);
     for (uint32_t i = 0; i < f->m->holds; i++) {
         const struct weft_hold *x = &f->m->hold[i];
         if (x->holder != WEFT_NONE && x->released_by == x->holder && x->from_ns >= from &&

@@ -76,6 +76,15 @@ TEST(too_many_texts)
     free(m.label);
 }
 
+/* The last number means none. */
+TEST(no_room)
+{
+    struct weft_error err;
+    struct weft_builder b = {.err = &err};
+    assert_int_equal(model_no_room(&b, WEFT_NONE - 2, "promises"), WEFT_E_NOMEM);
+    assert_int_equal(model_no_room(&b, WEFT_NONE - 1, "promises"), WEFT_E_LIMIT);
+}
+
 TEST(sizes_do_not_wrap)
 {
     assert_null(weft_resize(NULL, UINT64_MAX, 1));
