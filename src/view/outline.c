@@ -36,9 +36,9 @@ struct making {
     uint64_t from_ns, to_ns;
     uint64_t *bytes; /* of each stream */
     uint32_t *row;
-    uint64_t spans, closed,
-        closed_ns;    /* closed_ns: how long those that are closed lasted, together */
-    uint64_t open_ns; /* when the last one began that is not closed */
+    uint64_t spans, closed;
+    uint64_t closed_ns; /* how long those that are closed lasted, together */
+    uint64_t open_ns;   /* when the last one began that is not closed */
 };
 
 /* ---- Making ---- */
