@@ -14,8 +14,9 @@ enum {
 };
 
 struct held {
-    uint32_t waits, marked, much; /* much: for a large part of their time */
-    uint32_t worst;               /* index of a wait */
+    uint32_t waits, marked;
+    bool much;      /* one of them for a large part of its time */
+    uint32_t worst; /* index of a wait */
     /* of the collection, without the time in which others had the core of a loop */
     int64_t length_ns;
 };
@@ -24,9 +25,10 @@ struct finder {
     struct analyse_search *s;
     const struct weft_model *m;
     const struct weft_history *h;
-    struct held *held;            /* by collection */
-    uint32_t pauses, much, worst; /* collections that held up a promise; the longest of them */
-    uint32_t often;               /* … those that held up at least FEW */
+    struct held *held;      /* by collection */
+    uint32_t pauses, worst; /* collections that held up a promise; the longest of them */
+    bool much;              /* … of which one did so for a large part of its time */
+    uint32_t often;         /* … those that held up at least FEW */
     int64_t cost_ns;
 };
 
@@ -77,7 +79,7 @@ static void add_wait(struct finder *f, uint32_t wait)
     if (x->waits++ == 0 || (marked && x->marked == 0)) /* the first, or the first that is marked */
         x->worst = wait;
     x->marked += marked;
-    x->much += (w->until_ns - w->from_ns) / SHARE < f->held[i].length_ns;
+    x->much |= (w->until_ns - w->from_ns) / SHARE < f->held[i].length_ns;
 }
 
 /* What ran when a collection began, or WEFT_ROOT. */
@@ -101,7 +103,7 @@ static void report_pauses(struct finder *f)
     const struct weft_wait *w = &f->h->wait[x->worst];
     const bool near = f->pauses < SOME && x->length_ns / LONG < f->s->o->gc_ns;
     const uint64_t signs = analyse_signs(f->s, WEFT_ROOT) | (near ? ANALYSE_G_NEAR : 0) |
-                           (f->much == 0 ? ANALYSE_G_LITTLE : 0) |
+                           (f->much ? 0 : ANALYSE_G_LITTLE) |
                            (others_had_the_cores(f) ? ANALYSE_G_BUSY : 0);
     uint32_t who = running_at(f->h, c->start_ns);
     struct weft_finding *g =
@@ -143,7 +145,7 @@ void analyse_find_pauses(struct analyse_search *s)
             continue;
         if (f.pauses++ == 0 || f.held[i].length_ns > f.held[f.worst].length_ns)
             f.worst = i;
-        f.much += f.held[i].much > 0;
+        f.much |= f.held[i].much;
         f.cost_ns += f.held[i].length_ns;
     }
     if (f.pauses)
