@@ -210,8 +210,7 @@ static int open_mirage(struct weft_reader *common, struct weft_error *err)
 }
 
 /* A packet does not say when it ends. */
-static void tell_spans(const struct weft_reader *common,
-                       void (*use)(void *data, const struct weft_packet_span *span), void *data)
+static void tell_spans(const struct weft_reader *common, weft_span_fn *use, void *data)
 {
     const struct mirage *r = (const struct mirage *)common;
     for (uint64_t i = 0; i < r->packets; i++) {

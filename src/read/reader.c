@@ -400,8 +400,7 @@ const struct weft_reader_facts *weft_reader_facts(const struct weft_reader *r)
     return &r->facts;
 }
 
-void weft_reader_spans(const struct weft_reader *r,
-                       void (*use)(void *data, const struct weft_packet_span *span), void *data)
+void weft_reader_spans(const struct weft_reader *r, weft_span_fn *use, void *data)
 {
     if (r->format->spans)
         r->format->spans(r, use, data);

@@ -312,18 +312,18 @@ struct weft_reader_facts {
 const struct weft_reader_facts *weft_reader_facts(const struct weft_reader *r);
 
 /* A packet of events as its header describes it, from which it is known when something was recorded before any event is
- * read. */
+ * read. Times are on the clock of the events. */
 struct weft_packet_span {
-    uint64_t begin_ns,
-        end_ns;      /* on the clock of the events; end_ns: UINT64_MAX if nobody has closed it */
+    uint64_t begin_ns;
+    uint64_t end_ns; /* UINT64_MAX: nobody has closed it */
     uint64_t bytes;  /* of events */
     uint32_t stream; /* index in the table of the facts */
 };
+typedef void weft_span_fn(void *data, const struct weft_packet_span *span);
 
 /* Calls use for each packet that will be read, in any order. Before the first event is read; formats without such headers
  * have none. */
-void weft_reader_spans(const struct weft_reader *r,
-                       void (*use)(void *data, const struct weft_packet_span *span), void *data);
+void weft_reader_spans(const struct weft_reader *r, weft_span_fn *use, void *data);
 
 /* Returns true if a promise with that number was created during the recording, in a packet that was
  * overwritten. Other numbers may be older than the recording, or the program's own. Known once all

@@ -32,8 +32,7 @@ struct weft_reader_format {
                               struct weft_error *err);
 
     /* Like weft_reader_spans; NULL: there are none. */
-    void (*spans)(const struct weft_reader *r,
-                  void (*use)(void *data, const struct weft_packet_span *span), void *data);
+    void (*spans)(const struct weft_reader *r, weft_span_fn *use, void *data);
 
     /* Like weft_reader_was_overwritten; NULL: not known. */
     bool (*was_overwritten)(const struct weft_reader *r, uint64_t id);

@@ -549,8 +549,7 @@ bool read_part_packets(const struct weft_reader *r, bool (*use)(void *data, uint
     return true;
 }
 
-static void tell_spans(const struct weft_reader *r,
-                       void (*use)(void *data, const struct weft_packet_span *span), void *data)
+static void tell_spans(const struct weft_reader *r, weft_span_fn *use, void *data)
 {
     const struct weft_file *f = (const struct weft_file *)r;
     uint64_t hint = 0;

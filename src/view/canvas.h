@@ -160,7 +160,15 @@ void canvas_tip(struct canvas *c, struct weft_draw *d, const char *text, size_t 
 /* Makes room for one more item in a growing array. Without memory, sets list->failed and returns false. */
 bool canvas_grow(struct canvas *c, void *array, uint32_t used, uint32_t *room, size_t item);
 
-/* Scales a size, given for a text size of 100 %, to the current text size. */
+/* Sets the size of texts; 0: 100 %. */
+static inline void canvas_set_text(struct canvas *c, uint16_t percent)
+{
+    c->percent = percent ? percent : 100;
+    c->font = 11 * PX * c->percent / 100;
+    c->font_small = 10 * PX * c->percent / 100;
+}
+
+/* Scales a size, given for a text size of 100 %, to the current text size. Whole pixels become whole pixels. */
 static inline int32_t canvas_scaled(const struct canvas *c, int32_t size)
 {
     return c->percent == 100 ? size : size * c->percent / 100 / PX * PX;

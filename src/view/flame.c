@@ -539,9 +539,7 @@ int weft_flame_draw(struct weft_drawlist *list, struct weft_flame *f, const stru
         return WEFT_E_INVALID;
     struct picture v = {.c = {.list = list}, .f = f, .p = p, .t = t, .o = o};
     v.width = (o->width_px ? o->width_px : DEFAULT_WIDTH) * PX;
-    v.c.percent = o->text_percent ? o->text_percent : 100;
-    v.c.font = 11 * PX * v.c.percent / 100;
-    v.c.font_small = 10 * PX * v.c.percent / 100;
+    canvas_set_text(&v.c, o->text_percent);
     TRY(weft_flame_layout(f, t, o->focus, MARGIN, v.width - MARGIN));
     place(&v);
     if (o->top_px == 0)

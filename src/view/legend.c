@@ -165,10 +165,8 @@ bool canvas_shows(const struct canvas *c, enum weft_kind kind)
 
 static struct canvas canvas_of(struct weft_drawlist *list, int32_t width_px, uint16_t percent)
 {
-    struct canvas c = {.list = list, .percent = percent ? percent : 100};
-    c.x0 = MARGIN;
-    c.x1 = width_px * PX - MARGIN;
-    c.font_small = 10 * PX * c.percent / 100;
+    struct canvas c = {.list = list, .x0 = MARGIN, .x1 = width_px * PX - MARGIN};
+    canvas_set_text(&c, percent);
     return c;
 }
 

@@ -118,9 +118,9 @@ static bool choose_rows(struct making *k, const struct weft_reader_facts *f)
     for (uint32_t i = 0; i < f->streams; i++)
         k->row[i] = ROWS - 1;
     for (uint32_t i = 0; i < own; i++)
-        k->row[order[i][1]] = 0;
-    for (uint32_t i = 0; i < f->streams; i++) {
-        if (k->row[i] != 0)
+        k->row[order[i][1]] = WEFT_NONE;
+    for (uint32_t i = 0; i < f->streams; i++) { /* its own, in the order of streams */
+        if (k->row[i] != WEFT_NONE)
             continue;
         k->row[i] = o->rows++;
         if (f->stream)
@@ -173,12 +173,6 @@ void weft_outline_free(struct weft_outline *o)
 
 /* ---- Drawing ---- */
 
-/* Whole pixels. */
-static int32_t whole(int32_t size)
-{
-    return size / PX * PX;
-}
-
 /* What is half as much is a step lighter. */
 static uint8_t shade_of(uint64_t value, uint64_t most)
 {
@@ -200,7 +194,7 @@ static void draw_row(struct canvas *c, const struct weft_outline *o, uint32_t ro
             most = o->cell[row][k] > most ? o->cell[row][k] : most;
         shade[i] = shade_of(most, o->most);
     }
-    const int32_t high = whole(canvas_scaled(c, NAMED_MIN));
+    const int32_t high = canvas_scaled(c, NAMED_MIN);
     const bool named = *o->name[row] && y1 - y0 >= high;
     const bool above = named && y1 - y0 >= 2 * high;
     canvas_cells(c, WEFT_INK_FOLD, above ? y0 + high : y0, y1 - GAP, shade, 0, columns, 0);
@@ -218,15 +212,13 @@ int weft_outline_draw(struct weft_drawlist *list, const struct weft_outline *o, 
                        .vp = &all,
                        .to_ns = o->length_ns > 0 ? o->length_ns : 1,
                        .x0 = MARGIN,
-                       .x1 = width_px * PX - MARGIN,
-                       .percent = text_percent ? text_percent : 100};
+                       .x1 = width_px * PX - MARGIN};
     char note[200];
     weft_drawlist_clear(list, width_px, height_px);
-    c.font = 11 * PX * c.percent / 100;
-    c.font_small = 10 * PX * c.percent / 100;
-    c.ruler_y0 = whole(canvas_scaled(&c, TITLE_HIGH));
-    c.rows_y0 = c.ruler_y0 + whole(canvas_scaled(&c, RULER_HIGH));
-    int32_t each = whole((list->height - c.rows_y0) / (int32_t)o->rows);
+    canvas_set_text(&c, text_percent);
+    c.ruler_y0 = canvas_scaled(&c, TITLE_HIGH);
+    c.rows_y0 = c.ruler_y0 + canvas_scaled(&c, RULER_HIGH);
+    int32_t each = (list->height - c.rows_y0) / (int32_t)o->rows / PX * PX;
     each = each < ROW_MAX ? each : ROW_MAX;
     if (width_px > WEFT_PICTURE_MAX_PX || c.x1 - c.x0 < WIDTH_MIN || each < CELL)
         return 0; /* nothing can be seen */

@@ -377,9 +377,7 @@ int weft_overview_draw(struct weft_drawlist *list, const struct weft_scene *s,
     c->m = s->m;
     c->x0 = strip->x0;
     c->x1 = strip->x1;
-    c->percent = strip->text_percent ? strip->text_percent : 100;
-    c->font = 11 * PX * c->percent / 100;
-    c->font_small = 10 * PX * c->percent / 100;
+    canvas_set_text(c, strip->text_percent);
     if (strip->x1 - strip->x0 < CELL || strip->from_ns >= strip->to_ns)
         return 0;
     axis_init(&c->axis, NULL, strip->from_ns, strip->to_ns, strip->x0, strip->x1);

@@ -189,9 +189,7 @@ static void canvas_init(struct canvas *c)
     c->to_ns = whole ? c->m->end_ns + (c->m->end_ns <= 0 ? 1 - c->m->end_ns : 0) : vp->to_ns;
     c->x0 = MARGIN;
     c->x1 = width - MARGIN;
-    c->percent = vp->text_percent ? vp->text_percent : 100;
-    c->font = 11 * PX * c->percent / 100;
-    c->font_small = 10 * PX * c->percent / 100;
+    canvas_set_text(c, vp->text_percent);
     c->row_height = canvas_scaled(c, 22 * PX);
     c->row_height_text = canvas_scaled(c, 12 * PX);
     c->selected = vp->selected != WEFT_ROOT && vp->selected < c->m->promises;

@@ -431,8 +431,6 @@ static inline void try_view(const struct weft_scene *s, unsigned n)
 
 #include "try_analyse.h"
 
-/* Takes the bytes all the way, with the viewports first to first + count - 1; of one, in one of the two forms. Returns
- * how many events there are, or -1 if it is not a trace. */
 static inline void try_outline(const struct weft_reader *r)
 {
     struct weft_drawlist list = {0};
@@ -447,6 +445,8 @@ static inline void try_outline(const struct weft_reader *r)
     weft_drawlist_fini(&list);
 }
 
+/* Takes the bytes all the way, with the viewports first to first + count - 1; of one, in one of the two forms. Returns
+ * how many events there are, or -1 if it is not a trace. */
 static inline int64_t try_bytes(const void *bytes, size_t size, unsigned first, unsigned count)
 {
     const char *path = try_file(bytes, size);
