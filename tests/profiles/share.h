@@ -55,15 +55,17 @@ static inline uint64_t cpu_ns(void)
 /* How long the machine stood still while this thread ran, as far as piece_end saw. */
 static _Thread_local uint64_t stood_still_ns;
 
-/* A piece of work, always of the same length, is over: since is cpu_ns() when it began. Returns now. */
+/* A piece of work, always of the same length, is over: since is cpu_ns() when it began. Returns now. What is usual is a
+ * median that follows, as the clock can also stand for a while and make one piece very short. */
 static inline uint64_t piece_end(uint64_t since)
 {
-    static _Thread_local uint64_t shortest_ns = UINT64_MAX;
+    static _Thread_local uint64_t usual_ns;
     uint64_t now = cpu_ns(), took = now - since;
-    if (took < shortest_ns)
-        shortest_ns = took;
-    if (took > 10 * shortest_ns)
-        stood_still_ns += took - shortest_ns;
+    if (usual_ns == 0)
+        usual_ns = took;
+    if (took > 10 * usual_ns)
+        stood_still_ns += took - usual_ns;
+    usual_ns = took > usual_ns ? usual_ns + usual_ns / 16 + 1 : usual_ns - usual_ns / 16;
     return now;
 }
 
