@@ -231,8 +231,10 @@ struct cli_inject_result cli_inject(pid_t pid, int mem, enum cli_inject_where wh
             nanosleep(&(struct timespec){.tv_nsec = NAP_NS}, NULL);
             continue;
         }
-        order.at.fresh = rank == ENDED && !call->returns_to &&
-                         await_fresh(pid, (pid_t)order.thread, where, call);
+        /* What runs now and waits when it is interrupted has just begun to. */
+        order.at.fresh = !call->returns_to &&
+                         (rank == RUNNING ||
+                          (rank == ENDED && await_fresh(pid, (pid_t)order.thread, where, call)));
         if (where == CLI_INJECT_WAITING && !note_place(pid, (pid_t)order.thread, call, &order.at))
             continue;
         result.how = CLI_INJECT_LATE;
