@@ -209,13 +209,15 @@ static inline void events_add(struct trace *t, unsigned form, struct weft_event 
 /* The widest form of that kind: it can say everything. */
 static inline unsigned widest_form(unsigned kind)
 {
-    unsigned widest = 0;
-    for (unsigned code = 0; code < 256; code++)
-        if (weft_forms[code].bytes && weft_forms[code].kind == kind &&
-            !weft_forms[code].words[WEFT_WORD_IDS] &&
-            weft_forms[code].bytes >= weft_forms[widest].bytes)
-            widest = code;
-    return widest;
+    static unsigned widest_of[256];
+    assert_true(kind < 256);
+    if (widest_of[kind] == 0)
+        for (unsigned code = 1; code < 256; code++)
+            if (weft_forms[code].bytes && weft_forms[code].kind == kind &&
+                !weft_forms[code].words[WEFT_WORD_IDS] &&
+                weft_forms[code].bytes >= weft_forms[widest_of[kind]].bytes)
+                widest_of[kind] = code;
+    return widest_of[kind];
 }
 
 /* text: the event's own is written before it. */
