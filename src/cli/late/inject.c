@@ -231,10 +231,9 @@ struct cli_inject_result cli_inject(pid_t pid, int mem, enum cli_inject_where wh
             nanosleep(&(struct timespec){.tv_nsec = NAP_NS}, NULL);
             continue;
         }
-        /* What runs now and waits when it is interrupted has just begun to. */
+        /* Of any other rank, it is not in such a wait now: if it is when it is interrupted, it has just begun. */
         order.at.fresh = !call->returns_to &&
-                         (rank == RUNNING ||
-                          (rank == ENDED && await_fresh(pid, (pid_t)order.thread, where, call)));
+                         (rank != ENDED || await_fresh(pid, (pid_t)order.thread, where, call));
         if (where == CLI_INJECT_WAITING && !note_place(pid, (pid_t)order.thread, call, &order.at))
             continue;
         result.how = CLI_INJECT_LATE;
