@@ -35,7 +35,7 @@ release() { # it ends, and has found nothing wrong
 state() { "$WEFT" ctl "$pid" status | sed -n 's/^  state    //p'; }
 
 # ---- At once, whatever they do ----
-for kind in epoll poll read tick sleep ppoll select lock deadlock spin each; do
+for kind in epoll poll read tick turns sleep ppoll select lock deadlock spin each; do
     stand "$kind"
     run 0 "$WEFT" ctl -w 60s -s 1M -o a.weft "$pid" on
     says "$tmp/out" "^process $pid: records into $tmp/a.weft, [0-9.]+ .?s after the command \([0-9.]+ .?s until it was interrupted, [0-9.]+ .?s to begin\)\. It was stopped for [0-9.]+ .?s for that\.\$"

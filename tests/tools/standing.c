@@ -5,6 +5,7 @@
  *
  *     epoll, poll, read   for that line
  *     tick                for that line by epoll_wait, for 100 ms each time
+ *     turns               the same for 2 ms, and computes about as long in between
  *     sleep, ppoll, select, lock   for 100 ms each time
  *     deadlock            for a mutex, which another thread gives back when the line comes
  *     spin                computes with all kinds of registers
@@ -14,6 +15,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -49,13 +51,44 @@ static int line_is_there(void)
     return poll(&p, 1, 0) == 1;
 }
 
+/* ---- What computes ---- */
+
+struct sums {
+    double sum;
+    uint64_t hash;
+    float vector[16];
+};
+
+static void compute(struct sums *s)
+{
+    memset(s, 0, sizeof *s);
+    for (long i = 1; i <= ROUND; i++) {
+        s->sum += 1.0 / (double)i;
+        s->hash = (s->hash ^ (uint64_t)i) * UINT64_C(6364136223846793005);
+        for (unsigned k = 0; k < 16; k++)
+            s->vector[k] = s->vector[k] * 0.5F + (float)(i & 1023) * (float)(k + 1);
+    }
+}
+
+static void compute_as(const struct sums *first)
+{
+    struct sums next;
+    compute(&next);
+    if (memcmp(first, &next, sizeof next) != 0) {
+        errno = 0;
+        wrong("a sum", (long)next.hash);
+    }
+}
+
 /* ---- What waits for the line ---- */
 
-static void by_epoll(int limit_ms)
+static void by_epoll(int limit_ms, bool computes)
 {
     const int fd = epoll_create1(0);
     struct epoll_event e = {.events = EPOLLIN};
+    struct sums first;
     int n = 0;
+    compute(&first);
     if (fd < 0 || epoll_ctl(fd, EPOLL_CTL_ADD, STDIN_FILENO, &e) < 0)
         wrong("epoll", -1);
     while (n == 0) {
@@ -63,6 +96,8 @@ static void by_epoll(int limit_ms)
         n = epoll_wait(fd, &e, 1, limit_ms);
         if (n < 0 || (n == 0 && now_ns() - since_ns < (int64_t)limit_ms * 1000000))
             wrong("epoll_wait", n);
+        if (computes)
+            compute_as(&first);
     }
 }
 
@@ -132,36 +167,14 @@ static void wait_once(const char *kind)
         wrong(kind, n);
 }
 
-/* ---- What computes ---- */
-
-struct sums {
-    double sum;
-    uint64_t hash;
-    float vector[16];
-};
-
-static void compute(struct sums *s)
-{
-    memset(s, 0, sizeof *s);
-    for (long i = 1; i <= ROUND; i++) {
-        s->sum += 1.0 / (double)i;
-        s->hash = (s->hash ^ (uint64_t)i) * UINT64_C(6364136223846793005);
-        for (unsigned k = 0; k < 16; k++)
-            s->vector[k] = s->vector[k] * 0.5F + (float)(i & 1023) * (float)(k + 1);
-    }
-}
+/* ---- What computes only ---- */
 
 static void *spin(void *nothing)
 {
-    struct sums first, next;
+    struct sums first;
     compute(&first);
-    while (!told) {
-        compute(&next);
-        if (memcmp(&first, &next, sizeof first) != 0) {
-            errno = 0;
-            wrong("a sum", (long)next.hash);
-        }
-    }
+    while (!told)
+        compute_as(&first);
     return nothing;
 }
 
@@ -205,9 +218,11 @@ int main(int argc, char **argv)
         fflush(stdout);
     }
     if (strcmp(kind, "epoll") == 0)
-        by_epoll(-1);
+        by_epoll(-1, false);
     else if (strcmp(kind, "tick") == 0)
-        by_epoll(STEP_MS);
+        by_epoll(STEP_MS, false);
+    else if (strcmp(kind, "turns") == 0)
+        by_epoll(2, true);
     else if (strcmp(kind, "poll") == 0)
         by_poll();
     else if (strcmp(kind, "read") == 0)
