@@ -4,8 +4,8 @@
  * it fulfils the promise, says "right", and ends; or says what was wrong, and exits with 1.
  *
  *     epoll, poll, read   for that line
- *     tick                for that line by epoll_wait, for 100 ms each time
- *     turns               the same for 2 ms, and computes about as long in between
+ *     tick                for that line by epoll_wait, for 100 ms each time, and computes in between
+ *     turns               the same for 2 ms, about as long as it computes
  *     sleep, ppoll, select, lock   for 100 ms each time
  *     deadlock            for a mutex, which another thread gives back when the line comes
  *     spin                computes with all kinds of registers
@@ -15,7 +15,6 @@
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -82,7 +81,7 @@ static void compute_as(const struct sums *first)
 
 /* ---- What waits for the line ---- */
 
-static void by_epoll(int limit_ms, bool computes)
+static void by_epoll(int limit_ms)
 {
     const int fd = epoll_create1(0);
     struct epoll_event e = {.events = EPOLLIN};
@@ -96,8 +95,7 @@ static void by_epoll(int limit_ms, bool computes)
         n = epoll_wait(fd, &e, 1, limit_ms);
         if (n < 0 || (n == 0 && now_ns() - since_ns < (int64_t)limit_ms * 1000000))
             wrong("epoll_wait", n);
-        if (computes)
-            compute_as(&first);
+        compute_as(&first);
     }
 }
 
@@ -218,11 +216,11 @@ int main(int argc, char **argv)
         fflush(stdout);
     }
     if (strcmp(kind, "epoll") == 0)
-        by_epoll(-1, false);
+        by_epoll(-1);
     else if (strcmp(kind, "tick") == 0)
-        by_epoll(STEP_MS, false);
+        by_epoll(STEP_MS);
     else if (strcmp(kind, "turns") == 0)
-        by_epoll(2, true);
+        by_epoll(2);
     else if (strcmp(kind, "poll") == 0)
         by_poll();
     else if (strcmp(kind, "read") == 0)
