@@ -2,17 +2,14 @@
 #include "notes/notes.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <inttypes.h>
 #include <jansson.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/array.h"
-#include "base/hash.h"
+#include "output/beside.h"
 #include "output/output.h"
 
 #define SUFFIX ".weft-notes"
@@ -48,40 +45,7 @@ void weft_notes_fini(struct weft_notes *notes)
 
 /* ---- Where ---- */
 
-/* The caller frees it. NULL: no memory. */
-static char *beside(const char *path)
-{
-    char *out;
-    return asprintf(&out, "%s" SUFFIX, path) < 0 ? NULL : out;
-}
-
-/* The file in the user's data directory, named by a hash of the trace's path; makes: its folders, too. *full: that path,
- * which the file names, because hashes can collide. The caller frees both. NULL: there is no such directory. */
-static char *at_home(const char *path, bool makes, char **full)
-{
-    const char *data = getenv("XDG_DATA_HOME"), *home = getenv("HOME"), *below = "";
-    char folder[PATH_MAX], *out = NULL;
-    *full = realpath(path, NULL);
-    if (!data || *data != '/') {
-        data = home;
-        below = "/.local/share";
-    }
-    if (!*full || !data || *data != '/')
-        return NULL;
-    const uint64_t hash = weft_hash(WEFT_HASH_BEGIN, *full, strlen(*full));
-    int n = snprintf(folder, sizeof folder, "%s%s/weft/notes", data, below);
-    if (n < 0 || (size_t)n >= sizeof folder)
-        return NULL;
-    for (char *slash = folder + 1; makes && slash;) {
-        slash = strchr(slash, '/');
-        if (slash)
-            *slash = '\0';
-        mkdir(folder, 0700); /* whether it is there is seen when the file is opened */
-        if (slash)
-            *slash++ = '/';
-    }
-    return asprintf(&out, "%s/%016" PRIx64 SUFFIX, folder, hash) < 0 ? NULL : out;
-}
+static const struct weft_beside_home home = {"XDG_DATA_HOME", "/.local/share", "weft/notes"};
 
 /* ---- Reading ---- */
 
@@ -90,51 +54,16 @@ static int bad(struct weft_error *err, const char *file, const char *what)
     return weft_error_set(err, WEFT_E_FORMAT, WEFT_NO_OFFSET, "%s: %s", file, what);
 }
 
-/* All of a file, terminated; the caller frees it. *out is NULL if there is none. Nobody is waited for. */
-static int read_all(char **out, size_t *size, const char *file, struct weft_error *err)
-{
-    struct stat st;
-    int fd = open(file, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY), rc = 0;
-    *out = NULL;
-    *size = 0;
-    if (fd < 0 && (errno == ENOENT || errno == ENOTDIR))
-        return 0;
-    if (fd < 0 || fstat(fd, &st) < 0) {
-        rc = bad(err, file, strerror(errno));
-        goto out;
-    }
-    if (!S_ISREG(st.st_mode) || st.st_size > WEFT_NOTES_FILE_BYTES) {
-        rc = bad(err, file, S_ISREG(st.st_mode) ? "is too large for notes" : "is not a file");
-        goto out;
-    }
-    *out = malloc((size_t)st.st_size + 1);
-    if (!*out) {
-        rc = weft_no_memory(err);
-        goto out;
-    }
-    ssize_t n = 1;
-    while (*size < (size_t)st.st_size && n > 0) {
-        n = read(fd, *out + *size, (size_t)st.st_size - *size);
-        *size += n > 0 ? (size_t)n : 0;
-    }
-    (*out)[*size] = '\0';
-    if (n < 0)
-        rc = bad(err, file, strerror(errno));
-out:
-    if (fd >= 0)
-        close(fd);
-    return rc;
-}
-
 /* Adds what a file has; `of`: the trace that it must name, or NULL. */
 static int read_file(struct weft_notes *out, const char *file, const char *of,
                      struct weft_error *err)
 {
     char *text;
     size_t size;
+    struct stat st;
     json_error_t problem;
     json_t *root = NULL;
-    int rc = read_all(&text, &size, file, err);
+    int rc = weft_beside_read(&text, &size, file, WEFT_NOTES_FILE_BYTES, "notes", &st, err);
     if (rc < 0 || !text)
         goto out;
     root = json_loadb(text, size, 0, &problem);
@@ -173,7 +102,8 @@ static bool is_newer(const char *a, const char *b)
 
 int weft_notes_load(struct weft_notes *out, const char *path, struct weft_error *err)
 {
-    char *full = NULL, *near = beside(path), *far = at_home(path, false, &full);
+    char *full = NULL, *near = weft_beside(path, SUFFIX);
+    char *far = weft_beside_home(path, SUFFIX, &home, false, &full);
     *out = (struct weft_notes){0};
     int rc = near ? 0 : weft_no_memory(err), other = 0;
     if (rc == 0 && far)
@@ -263,7 +193,8 @@ static int write_file(const struct weft_notes *notes, const char *file, const ch
 int weft_notes_save(const struct weft_notes *notes, const char *path, char *where, size_t room,
                     struct weft_error *err)
 {
-    char *full = NULL, *near = beside(path), *far = at_home(path, notes->count > 0, &full);
+    char *full = NULL, *near = weft_beside(path, SUFFIX);
+    char *far = weft_beside_home(path, SUFFIX, &home, notes->count > 0, &full);
     int rc = near ? write_file(notes, near, path, NULL, err) : weft_no_memory(err);
     snprintf(where, room, "%s", near ? near : "");
     if (rc == 0 && far) { /* what was kept there is now here */
