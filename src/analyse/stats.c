@@ -592,10 +592,18 @@ int weft_stats_find(struct weft_stats *out, const struct weft_history *h, unsign
 
 void weft_stats_fini(struct weft_stats *s)
 {
-    free(s->row);
-    free(s->latency);
-    free(s->stream);
+    weft_free_all(s->row, s->latency, s->power, s->stream);
     *s = (struct weft_stats){0};
+}
+
+uint32_t weft_stats_in_power(const struct weft_stats *s, const struct weft_stats_row *r,
+                             unsigned power)
+{
+    if (!s->latency)
+        return r->latencies ? s->power[r->first_latency + power] : 0;
+    const uint32_t below = power == 0 ? 0 : weft_stats_below(s, r, INT64_C(1) << power);
+    const bool last = power == WEFT_STATS_POWERS - 1;
+    return (last ? r->latencies : weft_stats_below(s, r, INT64_C(2) << power)) - below;
 }
 
 const char *weft_stats_type(const struct weft_model *m, const struct weft_stats_row *r)

@@ -70,6 +70,9 @@ struct weft_stats {
     /* latencies of promises that were created in the trace (or promoted) and were fulfilled,
      * failed or resolved; row after row, each in ascending order */
     int64_t *latency;
+    /* Where latency is NULL, from first_latency on, so many counts of powers: those that weft_stats_in_power gives. */
+    uint32_t *power;
+#define WEFT_STATS_POWERS 63
     struct weft_stats_stream *stream; /* streams on which something ran or that were idle */
     uint32_t streams;
     int64_t span_ns;
@@ -140,6 +143,10 @@ int64_t weft_stats_percentile(const struct weft_stats *s, const struct weft_stat
 
 /* How many latencies of a row are less than a value. Logarithmic. */
 uint32_t weft_stats_below(const struct weft_stats *s, const struct weft_stats_row *r, int64_t ns);
+
+/* How many latencies of a row are at least 2^power ns and less than twice that; the first also has those of 0. */
+uint32_t weft_stats_in_power(const struct weft_stats *s, const struct weft_stats_row *r,
+                             unsigned power);
 
 /* The type of a row: "task"; "the event loop" if that created them. Borrowed. */
 const char *weft_stats_type(const struct weft_model *m, const struct weft_stats_row *r);

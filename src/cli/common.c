@@ -191,8 +191,9 @@ void cli_warn(const char *path, const struct weft_damage *d)
                 d->unknown_types, weft_plural(d->unknown_types));
 }
 
-static void warn_contradictions(const char *path, const struct weft_model *m)
+void cli_warn_of_model(const char *path, const struct weft_model *m)
 {
+    cli_warn(path, &m->damage);
     const struct weft_contradictions *c = &m->contradictions;
     const struct {
         uint64_t count;
@@ -261,8 +262,7 @@ struct weft_model *cli_model_of(struct weft_reader *reader, const char *path)
     const struct weft_damage *damage = weft_reader_damage(reader);
     if (!model)
         return NULL;
-    cli_warn(path, damage);
-    warn_contradictions(path, model);
+    cli_warn_of_model(path, model);
     if (cli_status(path, damage, model->events_total) == CLI_DONE)
         return model;
     weft_model_free(model);

@@ -126,6 +126,9 @@ struct weft_history *cli_history(const struct weft_model *model, const char *pat
 /* Prints what was wrong with the trace, in a few lines. */
 void cli_warn(const char *path, const struct weft_damage *damage);
 
+/* The same, and where its events contradict each other. */
+void cli_warn_of_model(const char *path, const struct weft_model *m);
+
 /* The exit status for a trace that was read to its end: CLI_FAILED, with a message, if the damage is so bad that not a
  * single event could be read. */
 int cli_status(const char *path, const struct weft_damage *damage, uint64_t events);

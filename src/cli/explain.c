@@ -10,6 +10,7 @@
 #include "cli/crash.h"
 #include "cli/explain.h"
 #include "cli/hot.h"
+#include "cli/index/index.h"
 #include "cli/live.h"
 #include "cli/now.h"
 #include "cli/pending.h"
@@ -174,6 +175,8 @@ static const struct cli_option options[] = {
     COUNT_FROM_1("serial", serial_waits, "how many waits there must be one after another", "5"),
     TIME_ABOVE("serial-saving", serial_saving_ns, "what doing them at once must save", "5ms"),
     COUNT_FROM_1("herd", herd_readers, "how many must be woken at once", "8"),
+    CLI_HEADING("The trace:"),
+    CLI_INDEX,
     CLI_PART_TIMES,
     CLI_PART_STREAM,
     CLI_END,
@@ -245,13 +248,20 @@ static bool choose(struct cli_explained *x, const struct request *r)
     return fails;
 }
 
-/* Finds where the time went, if nothing better is known. On failure prints why and returns false. */
-static bool look_at_slow(struct cli_explained *x, const struct request *r)
+/* Returns true if it is to be said where the time went: nothing better is known. */
+static bool wants_slow(const struct cli_explained *x, const struct request *r)
 {
     bool wanted = r->json || r->all || !r->only;
     for (uint32_t i = 0; i < x->found.count && !r->json && !r->all; i++)
         wanted &= !x->shown[i] || x->found.finding[i].confidence < WEFT_LIKELY;
-    int rc = wanted ? weft_slow_find(&x->slow, x->history) : 0;
+    return wanted;
+}
+
+/* Finds that. On failure prints why and returns false. */
+static bool find_slow(struct cli_explained *x)
+{
+    const int rc = x->slow_known ? 0 : weft_slow_find(&x->slow, x->history);
+    x->slow_known = rc == 0;
     return rc == 0 || cli_say(x->path, "%s", weft_error_name(rc));
 }
 
@@ -278,19 +288,26 @@ static int add_preempted(struct cli_explained *x)
     return rc;
 }
 
-/* p: for the samples of the file, to be closed. On failure prints why and returns false. */
-static bool explain_file(struct cli_explained *x, const struct request *r, const char *path,
-                         struct cli_profiles *p)
+/* Returns true if that is looked for which an index has. */
+static bool is_usual(const struct request *r)
 {
-    *x = (struct cli_explained){.path = path, .ignored = r->thresholds.ignore};
-    struct weft_reader *reader = cli_open(path);
-    x->model = reader ? cli_model_of(reader, path) : NULL;
+    const struct weft_explain_options usual = {0};
+    return !r->promise && memcmp(&r->thresholds, &usual, sizeof usual) == 0;
+}
+
+/* p: for the samples of the file, to be closed. On failure prints why and returns false. */
+static bool read_and_search(struct cli_explained *x, struct cli_index *index,
+                            const struct request *r, struct cli_profiles *p)
+{
+    struct weft_reader *reader = cli_open(x->path);
+    x->model = reader ? cli_model_of(reader, x->path) : NULL;
     const bool sampled = x->model && weft_reader_facts(reader)->sample_packets;
+    if (x->model)
+        cli_index_add_counts(index, reader, x->model);
     weft_reader_close(reader);
-    if (x->model && x->model->quirks.at_once)
-        x->ignored |= ~WEFT_FINDINGS_AT_ONCE;
-    if (!x->model || !(x->history = cli_history(x->model, path)))
+    if (!x->model || !(x->history = cli_history(x->model, x->path)))
         return false;
+    x->promises = x->model->promises;
     const struct cli_profiles_options o = {.command = "explain",
                                            .model = x->model,
                                            .no_symbols = true,
@@ -298,15 +315,38 @@ static bool explain_file(struct cli_explained *x, const struct request *r, const
                                            .quiet = true};
     if (sampled && cli_profiles_open(p, &x->path, 1, &o))
         x->profile = p->profile;
-    struct cli_progress progress = cli_progress_begin(path);
+    struct cli_progress progress = cli_progress_begin(x->path);
     int rc = !r->promise && sampled ? add_preempted(x) : 0;
     if (rc == 0 && !r->promise)
         rc = weft_explain(&x->found, x->history, &r->thresholds, cli_progress_show, &progress);
     cli_progress_end(&progress);
+    return rc == 0 || cli_say(x->path, "%s", weft_error_name(rc));
+}
+
+/* The same; *kept: it is all from the index. */
+static bool explain_file(struct cli_explained *x, struct cli_index *index, const struct request *r,
+                         struct cli_profiles *p, bool *kept)
+{
+    *kept = is_usual(r) && !r->pending && cli_index_get_explained(index, x);
+    if (*kept)
+        cli_warn_of_model(x->path, x->model);
+    else if (!read_and_search(x, index, r, p))
+        return false;
+    if (x->model->quirks.at_once)
+        x->ignored |= ~WEFT_FINDINGS_AT_ONCE;
     x->shown = calloc((size_t)x->found.count + 1, sizeof *x->shown);
-    if (rc == 0 && !x->shown)
-        rc = WEFT_E_NOMEM;
-    return rc == 0 || cli_say(path, "%s", weft_error_name(rc));
+    return x->shown || cli_say(x->path, "%s", weft_error_name(WEFT_E_NOMEM));
+}
+
+/* What was found without samples is kept: these may be looked at with other files beside them. */
+static void keep(struct cli_explained *x, struct cli_index *index)
+{
+    if (!index)
+        return;
+    fflush(stdout);
+    if (!x->profile && find_slow(x))
+        cli_index_add_explained(index, x);
+    cli_index_add_stats(index, x->history, NULL);
 }
 
 /* ---- For programs ---- */
@@ -386,7 +426,7 @@ static json_t *explained_json(const struct cli_explained *x, const struct cli_cr
             "slow", CLI_LIST(i, x->slow.count, slow_json(m, &x->slow.sort[i])), "times",
             x->history->preemption_first ? "core" : "clock", "nothing_recorded",
             (bool)(weft_model_is_empty(m)), "events_total", m->events_total, "promises",
-            m->promises - 1, "span_ns", m->end_ns, "ended", weft_ended_name(m->ended));
+            x->promises - 1, "span_ns", m->end_ns, "ended", weft_ended_name(m->ended));
     cli_json_exit(o, &m->exit);
     if (crash)
         CLI_SET(o, "crash", cli_crash_json(crash, recorded(x)));
@@ -443,16 +483,20 @@ static int explain_crash(const struct request *r, const char *path, const struct
 static int explain_trace(const struct request *r, const char *path, const struct cli_crash *crash,
                          json_t *traces, bool *fails)
 {
-    struct cli_explained x;
+    struct cli_explained x = {.path = path, .ignored = r->thresholds.ignore};
     struct cli_profiles profiles = {.profile = NULL};
-    int status = explain_file(&x, r, path, &profiles) ? CLI_DONE : CLI_FAILED;
+    struct cli_index *index = cli_index_open(path);
+    bool kept;
+    int status = explain_file(&x, index, r, &profiles, &kept) ? CLI_DONE : CLI_FAILED;
     if (status == CLI_DONE && r->promise) {
         status = cli_story_print(x.history, x.profile, r->promise, r->json);
     } else if (status == CLI_DONE) {
         const struct weft_losses *lost = &x.model->losses;
         *fails |= choose(&x, r);
         *fails |= r->check && (lost->pending || lost->discarded);
-        if (!look_at_slow(&x, r))
+        if (!wants_slow(&x, r))
+            weft_slow_fini(&x.slow);
+        else if (!find_slow(&x))
             status = CLI_FAILED;
         if (crash && !r->json)
             cli_crash_print(crash, path, recorded(&x), r->all);
@@ -465,6 +509,9 @@ static int explain_trace(const struct request *r, const char *path, const struct
         if (r->check && weft_model_is_empty(x.model))
             status = cli_fail(path, "nothing was recorded, so there is nothing to check");
     }
+    if (status == CLI_DONE && !kept && is_usual(r))
+        keep(&x, index);
+    cli_index_close(index);
     free(x.shown);
     cli_profiles_close(&profiles);
     weft_slow_fini(&x.slow);

@@ -17,12 +17,15 @@ struct cli_explained {
     uint32_t ignored; /* as in the options */
     struct weft_model *model;
     struct weft_history *history;
+    uint32_t
+        promises; /* in the trace, with the loop; the model may be an excerpt (cli/index/index.h) */
     const struct weft_profile *profile; /* its samples, joined with the model; NULL: it has none */
     struct weft_findings found;
     bool *shown;              /* parallel to the findings: whether it is shown */
     uint64_t accepted, below; /* findings that are not shown: accepted, or not likely enough */
     bool only_possible;       /* shown because there is nothing better */
-    struct weft_slow slow;    /* empty: not searched for */
+    struct weft_slow slow;    /* empty: not searched for, unless … */
+    bool slow_known;
 };
 
 /* The first label of a promise, as clean UTF-8, or NULL if it has none (or there is no memory). The caller frees

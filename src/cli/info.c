@@ -7,6 +7,7 @@
 #include "base/order.h"
 #include "cli/ending.h"
 #include "cli/info_outside.h"
+#include "cli/index/index.h"
 #include "cli/info_samples.h"
 #include "cli/summary.h"
 #include "cli/trace_json.h"
@@ -25,6 +26,7 @@ static const struct cli_option options[] = {
     CLI_FLAG("json", request.json, "print a JSON object"),
     CLI_FLAG("promises", request.promises,
              "count promises by type and outcome, too (this takes longer)"),
+    CLI_INDEX,
     CLI_PART,
     CLI_END,
 };
@@ -62,8 +64,9 @@ static bool count_promises(struct report *r)
         return false;
     memcpy(s->events, m->events, sizeof s->events);
     s->events_total = m->events_total;
-    s->span_ns = (uint64_t)weft_later(m->end_ns - m->from_ns, 0);
+    s->span_ns = (uint64_t)weft_later(weft_later(m->latest_ns, 0) - m->from_ns, 0);
     s->promises = m->promises - 1; /* the loop is not a promise */
+    cli_summary_take_facts(s);
     r->contradictions = m->contradictions;
     r->by_type = json_object();
     for (uint32_t p = 1; p < m->promises; p++)
@@ -186,7 +189,7 @@ static json_t *part_json(const struct weft_reader_facts *f)
 static json_t *report_json(const struct report *r)
 {
     const struct cli_summary *s = &r->sum;
-    const struct weft_reader_facts *f = weft_reader_facts(s->reader);
+    const struct weft_reader_facts *f = &s->facts;
     const struct weft_contradictions *c = &r->contradictions;
     const bool anonymous = f->quirks.anonymous;
     json_t *events = json_object();
@@ -210,8 +213,7 @@ static json_t *report_json(const struct report *r)
             : anonymous          ? "packets"
                                  : "events",
             "missing", (uint64_t)(anonymous ? f->missing_packets : f->missing_events), "discarded",
-            f->discarded_events, CLI_FIELDS(f, clock), "damage",
-            damage_json(weft_reader_damage(s->reader)), "samples",
+            f->discarded_events, CLI_FIELDS(f, clock), "damage", damage_json(&s->damage), "samples",
             info_samples_json(r->samples, f));
     if (!anonymous)
         add_weft_json(o, f);
@@ -500,7 +502,7 @@ static void print_wall(const struct weft_reader_facts *f)
 
 static void print_damage(const struct report *r)
 {
-    const struct weft_damage *d = weft_reader_damage(r->sum.reader);
+    const struct weft_damage *d = &r->sum.damage;
     if (!d->problems && !d->skipped_bytes && !d->unknown_types && !d->backward_times)
         printf("  damage        none%s\n",
                d->half_written ? " (a last event that was not finished is left out)" : "");
@@ -516,7 +518,7 @@ static void print_damage(const struct report *r)
         {d->backward_times, "events earlier than the one before them"},
         {d->unknown_types, "creations with an unknown type"},
         {c->created_twice, "promises created although they were known already"},
-        {c->resolved_twice, weft_reader_facts(r->sum.reader)->quirks.last_end_counts
+        {c->resolved_twice, r->sum.facts.quirks.last_end_counts
                                 ? "promises resolved a second time (the last one counts)"
                                 : "ends of promises that had ended before (the first one counts)"},
         {c->circles, "promises that would have become themselves"},
@@ -528,7 +530,7 @@ static void print_damage(const struct report *r)
 static void print_report(const struct report *r)
 {
     const struct cli_summary *s = &r->sum;
-    const struct weft_reader_facts *f = weft_reader_facts(s->reader);
+    const struct weft_reader_facts *f = &s->facts;
     printf("%s\n  format        %s, %s bytes, %s", cli_shown(s->path).text, f->format,
            weft_count(f->file_bytes).text, cli_many(f->packets, "packet").text);
     if (f->unused_packets)
@@ -565,12 +567,16 @@ static void print_report(const struct report *r)
 /* ---- */
 
 /* On failure prints why and returns false. A damaged trace has a report, too. */
-static bool report(struct report *r, const char *path)
+static bool report(struct report *r, struct cli_index *x, const char *path)
 {
     struct cli_summary *s = &r->sum;
-    if (!cli_summary_open(s, path) ||
-        !(request.promises ? count_promises(r) : cli_summary_count(s)))
+    if (!cli_summary_open(s, path))
         return false;
+    if (request.promises || !cli_index_get_summary(x, s)) {
+        if (!(request.promises ? count_promises(r) : cli_summary_count(s)))
+            return false;
+        cli_index_add_summary(x, s);
+    }
     r->samples = info_samples_load(path, s->reader);
     return true;
 }
@@ -582,9 +588,9 @@ static int run(int files, char **file)
     json_t *traces = json_array();
     for (int i = 0; i < files; i++) {
         struct report r = {.samples = NULL};
-        const bool known = report(&r, file[i]);
-        if (!known ||
-            cli_status(file[i], weft_reader_damage(r.sum.reader), r.sum.events_total) != CLI_DONE)
+        struct cli_index *x = cli_index_open(file[i]);
+        const bool known = report(&r, x, file[i]);
+        if (!known || cli_status(file[i], &r.sum.damage, r.sum.events_total) != CLI_DONE)
             status = CLI_FAILED;
         total += known ? r.sum.events_total : 0;
         if (known && request.json)
@@ -593,6 +599,7 @@ static int run(int files, char **file)
             print_report(&r);
         if (known && !request.json && i + 1 < files)
             putchar('\n');
+        cli_index_close(x);
         cli_summary_close(&r.sum);
         weft_profile_free(r.samples);
         json_decref(r.by_type);

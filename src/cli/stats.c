@@ -8,6 +8,7 @@
 #include "analyse/names.h"
 #include "base/order.h"
 #include "cli/common.h"
+#include "cli/index/index.h"
 #include "cli/report.h"
 #include "cli/trace_json.h"
 
@@ -75,6 +76,21 @@ static json_t *latency(const struct weft_stats_row *r, int64_t ns)
     return r->latencies ? json_integer(ns) : json_null();
 }
 
+/* As cli_json_histogram makes it of the latencies, of which only this is known. */
+static json_t *powers_json(const struct weft_stats *s, const struct weft_stats_row *r)
+{
+    json_t *list = json_array();
+    for (unsigned i = 0; i < WEFT_STATS_POWERS; i++) {
+        const uint32_t n = weft_stats_in_power(s, r, i);
+        if (n)
+            cli_json_append(list,
+                            CLI_OBJECT("from_ns", i == 0 ? 0 : INT64_C(1) << i, "to_ns",
+                                       i == WEFT_STATS_POWERS - 1 ? INT64_MAX : INT64_C(2) << i,
+                                       "count", n));
+    }
+    return list;
+}
+
 static json_t *row_json(const struct cli_stats_view *v, const struct weft_stats_row *r)
 {
     const struct weft_model *m = v->h->m;
@@ -89,8 +105,9 @@ static json_t *row_json(const struct cli_stats_view *v, const struct weft_stats_
             latency(r, r->total_ns / (r->latencies ? r->latencies : 1)), "total_ns",
             (uint64_t)r->total_ns, "slowest", cli_json_id(m, r->slowest),
             CLI_FIELDS(r, waiting_ns, blocked_ns, ready_ns, running_ns), "histogram",
-            cli_json_histogram(r->latencies ? v->s->latency + r->first_latency : NULL, r->latencies,
-                               sizeof(int64_t)));
+            v->s->latency ? cli_json_histogram(v->s->latency + r->first_latency, r->latencies,
+                                               sizeof(int64_t))
+                          : powers_json(v->s, r));
     free(label);
     return o;
 }
@@ -123,7 +140,7 @@ static void print_json(const struct cli_stats_view *v)
     cli_json_dump(cli_json_string(v->path), "{\"file\": ");
     cli_json_dump(json_string(by_names[s->by]), ",\n \"by\": ");
     cli_json_dump(json_integer(s->span_ns), ",\n \"span_ns\": ");
-    cli_json_dump(cli_json_number(v->h->m->promises - 1), ",\n \"promises\": ");
+    cli_json_dump(cli_json_number(v->promises - 1), ",\n \"promises\": ");
     cli_json_dump(cli_json_number(s->rows), ",\n \"kinds\": ");
     fputs(",\n \"rows\": [", stdout);
     for (uint32_t i = 0; i < s->rows && i < v->top; i++)
@@ -166,6 +183,7 @@ static const struct cli_option options[] = {
     CLI_FLAG("raw", request.raw,
              "a bind and the like begins with its creation, not with its first read"),
     CLI_FLAG("json", request.json, "print a JSON object"),
+    CLI_INDEX,
     CLI_PART,
     CLI_END,
 };
@@ -224,12 +242,27 @@ static void print(const struct cli_stats_view *v, const struct request *r)
         printf("and %s more kinds\n", weft_count(v->s->rows - v->top).text);
 }
 
-static int show(const struct weft_history *h, const struct request *r)
+/* What the rows are by, as far as it is known before they are there. */
+static enum weft_stats_by wanted_by(const struct request *r)
+{
+    return r->by ? r->by : r->json || r->histogram ? WEFT_BY_LABEL : WEFT_BY_AUTO;
+}
+
+static void show(const struct weft_history *h, uint32_t promises, struct weft_stats *s,
+                 const struct request *r)
+{
+    struct order order = {h->m, r->key};
+    if (s->rows)
+        qsort_r(s->row, s->rows, sizeof *s->row, by_key, &order);
+    print(&(struct cli_stats_view){r->path, h, promises, s, r->top,
+                                   !r->by && s->by == WEFT_BY_FAMILY},
+          r);
+}
+
+static int find_and_show(const struct weft_history *h, struct cli_index *x, const struct request *r)
 {
     struct weft_stats s;
-    struct order order = {h->m, r->key};
-    enum weft_stats_by by = r->by ? r->by : r->json || r->histogram ? WEFT_BY_LABEL : WEFT_BY_AUTO;
-    int rc = find(&s, h, r, by), status = CLI_FAILED;
+    int rc = find(&s, h, r, wanted_by(r)), status = CLI_FAILED;
     if (rc == 0 && r->histogram && s.rows == 0 && !r->by) { /* it may be the name of a family */
         weft_stats_fini(&s);
         rc = find(&s, h, r, WEFT_BY_FAMILY);
@@ -240,13 +273,42 @@ static int show(const struct weft_history *h, const struct request *r)
         cli_say(r->path, "no promise has a label that contains \"%s\"",
                 cli_shown(r->histogram).text);
     } else {
-        if (s.rows)
-            qsort_r(s.row, s.rows, sizeof *s.row, by_key, &order);
-        print(&(struct cli_stats_view){r->path, h, &s, r->top, !r->by && s.by == WEFT_BY_FAMILY},
-              r);
+        const bool usual = !r->histogram && !r->raw && wanted_by(r) == WEFT_BY_AUTO;
+        show(h, h->m->promises, &s, r);
+        fflush(stdout);
+        cli_index_add_stats(x, h, usual ? &s : NULL);
         status = CLI_DONE;
     }
     weft_stats_fini(&s);
+    return status;
+}
+
+static bool show_index(struct cli_index *x, const struct request *r)
+{
+    struct cli_excerpt e;
+    struct weft_stats s;
+    if (r->histogram || r->raw || !cli_index_get_stats(x, wanted_by(r), &e, &s))
+        return false;
+    cli_warn_of_model(r->path, e.model);
+    show(e.history, e.promises, &s, r);
+    weft_stats_fini(&s);
+    weft_history_free(e.history);
+    weft_model_free(e.model);
+    return true;
+}
+
+/* Returns an exit status. */
+static int read_and_show(struct cli_index *x, const struct request *r)
+{
+    struct weft_reader *reader = cli_open(r->path);
+    struct weft_model *m = reader ? cli_model_of(reader, r->path) : NULL;
+    if (m)
+        cli_index_add_counts(x, reader, m);
+    weft_reader_close(reader);
+    struct weft_history *h = m ? cli_history(m, r->path) : NULL;
+    const int status = h ? find_and_show(h, x, r) : CLI_FAILED;
+    weft_history_free(h);
+    weft_model_free(m);
     return status;
 }
 
@@ -257,11 +319,9 @@ static int run(int files, char **file)
     if (r->top == 0 || (r->json && !r->top_given))
         r->top = UINT32_MAX;
     r->path = *file;
-    struct weft_model *m = cli_model(r->path);
-    struct weft_history *h = m ? cli_history(m, r->path) : NULL;
-    int status = h ? show(h, r) : CLI_FAILED;
-    weft_history_free(h);
-    weft_model_free(m);
+    struct cli_index *x = cli_index_open(r->path);
+    const int status = show_index(x, r) ? CLI_DONE : read_and_show(x, r);
+    cli_index_close(x);
     return status;
 }
 

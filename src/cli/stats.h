@@ -7,6 +7,7 @@
 struct cli_stats_view {
     const char *path;
     const struct weft_history *h;
+    uint32_t promises;          /* in the trace, with the loop */
     const struct weft_stats *s; /* rows in the order in which they are shown */
     uint32_t top;               /* how many of them */
     bool labels_folded;         /* families were not requested */

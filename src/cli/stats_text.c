@@ -169,10 +169,13 @@ static unsigned power_of(int64_t ns)
     return ns < 2 ? 0 : 63 - (unsigned)__builtin_clzll((uint64_t)ns);
 }
 
-static uint32_t in_power(const struct weft_stats *s, const struct weft_stats_row *r, unsigned i)
+/* That of the smallest latency. */
+static unsigned least_power(const struct weft_stats *s, const struct weft_stats_row *r)
 {
-    uint32_t below = i == 0 ? 0 : weft_stats_below(s, r, INT64_C(1) << i);
-    return (i >= 62 ? r->latencies : weft_stats_below(s, r, INT64_C(2) << i)) - below;
+    unsigned i = 0;
+    while (i + 1 < WEFT_STATS_POWERS && !weft_stats_in_power(s, r, i))
+        i++;
+    return i;
 }
 
 /* Labels the start and, as far as there is room, the powers of ten. */
@@ -204,12 +207,12 @@ static void print_spread(const struct cli_stats_view *v, const struct axis *a,
     analyse_text_fini(&kind);
     putchar(' ');
     for (unsigned i = a->first; i <= a->last; i++) {
-        uint32_t n = in_power(v->s, r, i);
+        uint32_t n = weft_stats_in_power(v->s, r, i);
         most = n > most ? n : most;
     }
     unsigned last = power_of(r->max_ns);
     for (unsigned i = a->first; i <= last; i++) {
-        uint64_t n = in_power(v->s, r, i), level = (8 * n + most - 1) / most;
+        uint64_t n = weft_stats_in_power(v->s, r, i), level = (8 * n + most - 1) / most;
         for (int k = 0; k < a->step; k++)
             fputs(blocks[level], stdout);
     }
@@ -225,7 +228,7 @@ static void print_spreads(const struct cli_stats_view *v)
         const struct weft_stats_row *r = &s->row[i];
         if (r->latencies < 2)
             continue;
-        unsigned least = power_of(s->latency[r->first_latency]), most = power_of(r->max_ns);
+        unsigned least = least_power(s, r), most = power_of(r->max_ns);
         struct analyse_text kind = kind_of(v, r);
         int width = cli_width(kind.text ? kind.text : "");
         analyse_text_fini(&kind);
@@ -449,7 +452,7 @@ static void print_head(const struct cli_stats_view *v)
                     "dropped][, {old} older than the trace][; {missing} events in between are "
                     "missing, so that some numbers are too low][; not all that is pending is "
                     "known{unknown}]",
-                    TEXT(file, cli_shown(v->path).text), AMOUNT(promises, m->promises - 1),
+                    TEXT(file, cli_shown(v->path).text), AMOUNT(promises, v->promises - 1),
                     AMOUNT(kinds, v->s->rows), LENGTH(span, v->s->span_ns),
                     AMOUNT(pending, pending), AMOUNT(failed, failed), AMOUNT(cancelled, cancelled),
                     AMOUNT(forgotten, forgotten), AMOUNT(old, old),

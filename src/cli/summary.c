@@ -83,7 +83,15 @@ bool cli_summary_open(struct cli_summary *s, const char *path)
 void cli_summary_close(struct cli_summary *s)
 {
     weft_reader_close(s->reader);
+    free(s->stream);
     s->reader = NULL;
+    s->stream = NULL;
+}
+
+void cli_summary_take_facts(struct cli_summary *s)
+{
+    s->facts = *weft_reader_facts(s->reader);
+    s->damage = *weft_reader_damage(s->reader);
 }
 
 /* Which promises an event of each kind mentions. */
@@ -167,5 +175,8 @@ static int count_events(struct cli_summary *s, struct weft_error *err)
 bool cli_summary_count(struct cli_summary *s)
 {
     struct weft_error err = {.offset = WEFT_NO_OFFSET};
-    return count_events(s, &err) == 0 || cli_complain(s->path, &err);
+    if (count_events(s, &err) < 0)
+        return cli_complain(s->path, &err);
+    cli_summary_take_facts(s);
+    return true;
 }

@@ -13,16 +13,23 @@
 
 struct cli_summary {
     const char *path;
-    struct weft_reader *reader; /* its facts and damage are complete after counting; NULL: failed */
+    struct weft_reader *reader; /* NULL: failed */
     uint64_t events[WEFT_EVENT_KINDS];
     uint64_t events_total;
     uint64_t promises;
     uint64_t span_ns; /* from the first event to the latest */
+    /* The reader's, complete after counting. What they point to belongs to the reader, or to the summary. */
+    struct weft_reader_facts facts;
+    struct weft_damage damage;
+    struct weft_stream_facts *stream; /* to be freed */
 };
 
 /* On failure, both print why and return false. */
 bool cli_summary_open(struct cli_summary *s, const char *path);
 bool cli_summary_count(struct cli_summary *s);
+
+/* Takes over the facts and the damage of the reader, which has come to its end. */
+void cli_summary_take_facts(struct cli_summary *s);
 
 /* Also after a failure. */
 void cli_summary_close(struct cli_summary *s);

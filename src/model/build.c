@@ -578,6 +578,7 @@ static void extend(struct weft_builder *b)
     b->m->begin_ns = since && since < b->m->first_ns ? weft_model_time(since, b->m->first_ns) : 0;
     b->m->end_known = (b->m->events_total || samples) && until > b->m->first_ns;
     int64_t end = b->m->end_known ? weft_model_time(until, b->m->first_ns) : 0;
+    b->m->latest_ns = b->m->end_ns;
     b->m->end_ns = weft_later(b->m->end_ns, end);
 }
 

@@ -250,8 +250,9 @@ struct weft_model {
     /* time of the latest event that is not promoted; later, if the trace says that recording
      * went on longer */
     int64_t end_ns;
-    bool end_known; /* the trace says how long was recorded; otherwise it ends with an event */
-    bool asleep;    /* the process is asleep when the trace ends */
+    int64_t latest_ns; /* of that event; INT64_MIN: there is none */
+    bool end_known;    /* the trace says how long was recorded; otherwise it ends with an event */
+    bool asleep;       /* the process is asleep when the trace ends */
     /* events before this time may have been overwritten or not recorded (paused_ns); INT64_MIN:
      * all are there */
     int64_t known_ns;
