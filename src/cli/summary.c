@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: ISC */
-#include "base/order.h"
 #include "cli/summary.h"
 
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "base/hash.h"
+#include "base/order.h"
 
 /* ---- Distinct promises ---- */
 
@@ -94,13 +95,13 @@ void cli_summary_take_facts(struct cli_summary *s)
     s->damage = *weft_reader_damage(s->reader);
 }
 
-/* Which promises an event of each kind mentions. */
+/* Which promises an event of each kind mentions, as model/numbers.c sees it. */
 struct mention {
     bool first, second;
     bool only_if_source; /* none at all if the second one is the loop, as in the model */
 };
 
-static void find_mentions(struct mention mention[WEFT_EVENT_KINDS])
+static void find_mentions(struct mention mention[WEFT_EVENT_KINDS], bool loop_is_sleep)
 {
     for (unsigned k = 0; k < WEFT_EVENT_KINDS; k++) {
         const struct weft_event_desc *d = &weft_event_kinds[k];
@@ -109,9 +110,10 @@ static void find_mentions(struct mention mention[WEFT_EVENT_KINDS])
             promises += d->field[i].field == WEFT_FIELD_PROMISE;
         mention[k] = (struct mention){.first = promises > 0, .second = promises > 1};
     }
-    mention[WEFT_EVENT_READ].only_if_source = true;
-    mention[WEFT_EVENT_READ_LATER].only_if_source = true;
-    mention[WEFT_EVENT_TRY_READ].only_if_source = true;
+    mention[WEFT_EVENT_SNAPSHOT] = (struct mention){.first = false};
+    mention[WEFT_EVENT_READ].only_if_source = loop_is_sleep;
+    mention[WEFT_EVENT_READ_LATER].only_if_source = loop_is_sleep;
+    mention[WEFT_EVENT_TRY_READ].only_if_source = loop_is_sleep;
 }
 
 struct count {
@@ -119,7 +121,23 @@ struct count {
     struct mention mention[WEFT_EVENT_KINDS];
     uint64_t first_ns;
     int64_t latest; /* after the first */
+    /* by stream: an event of it was there; not if nothing ever says what runs */
+    uint8_t *begun;
+    uint32_t begun_room;
+    bool no_running;
 };
+
+/* Adds what runs on the stream if no event has said that it does, as in the model. */
+static bool add_running(struct count *c, const struct weft_event *ev)
+{
+    if (ev->promoted || c->no_running)
+        return true;
+    if (!weft_reach(&c->begun, ev->stream, &c->begun_room, 1, 0))
+        return false;
+    const bool said = c->begun[ev->stream] && !ev->gap;
+    c->begun[ev->stream] = 1;
+    return said || ev->running == WEFT_ID_LOOP || add(&c->ids, ev->running);
+}
 
 static bool count_batch(struct cli_summary *s, struct count *c, const struct weft_event *ev,
                         ptrdiff_t n)
@@ -136,9 +154,10 @@ static bool count_batch(struct cli_summary *s, struct count *c, const struct wef
         } else if (ev->kind == WEFT_EVENT_RESOLVES) {
             continue; /* mentions nothing new */
         }
+        fits &= add_running(c, ev);
         if (m->only_if_source && ev->b == WEFT_ID_LOOP)
             continue;
-        if (m->first && ev->a != WEFT_ID_LOOP)
+        if (m->first && ev->a != WEFT_ID_LOOP && !ev->undated)
             fits &= add(&c->ids, ev->a);
         if (m->second && ev->b != WEFT_ID_LOOP)
             fits &= add(&c->ids, ev->b);
@@ -149,10 +168,11 @@ static bool count_batch(struct cli_summary *s, struct count *c, const struct wef
 
 static int count_events(struct cli_summary *s, struct weft_error *err)
 {
-    struct count c = {.ids = {.seed = weft_seed()}};
+    const struct weft_quirks *quirks = &weft_reader_facts(s->reader)->quirks;
+    struct count c = {.ids = {.seed = weft_seed()}, .no_running = quirks->no_running};
     if (!resize(&c.ids, 1024))
         return weft_no_memory(err);
-    find_mentions(c.mention);
+    find_mentions(c.mention, quirks->loop_is_sleep);
     struct cli_progress progress = cli_progress_begin(s->path);
     const struct weft_event *events;
     ptrdiff_t n;
@@ -168,7 +188,7 @@ static int count_events(struct cli_summary *s, struct weft_error *err)
     s->span_ns = (uint64_t)weft_later(c.latest - weft_later(cli_part.from_ns, 0), 0);
     for (uint64_t i = 0; i <= c.ids.mask; i++)
         s->promises += (uint64_t)__builtin_popcountll(c.ids.word[i].bits);
-    free(c.ids.word);
+    weft_free_all(c.ids.word, c.begun);
     return n < 0 ? (int)n : rc;
 }
 

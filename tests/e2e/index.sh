@@ -5,7 +5,7 @@
 . "$(dirname "$0")/lib.sh"
 unset WEFT_TRACE WEFT_TRACE_SIZE WEFT_TRACE_FOR
 traces=("$SOURCE_ROOT"/tests/fuzz/corpus/weft/run-{arp-race,serial-waits,swallowed-failure}-{bad,good} \
-    "$SOURCE_ROOT"/tests/fuzz/corpus/weft/run-{loop-blocked,slow-wake}-bad)
+    "$SOURCE_ROOT"/tests/fuzz/corpus/weft/{run-loop-blocked-bad,run-slow-wake-bad,gap,ring})
 [ ! -d "$DATA" ] || traces+=("$DATA"/*.ctf)
 if [ -n "${BUILD_ROOT:-}" ]; then
     run 0 "$BUILD_ROOT/tests/live" -o -t 3 -b 65536 -n 60000 "$tmp/many.weft"

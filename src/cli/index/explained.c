@@ -27,8 +27,8 @@ static const struct index_field sort_fields[] = {
 
 static void name_all(struct index_names *n, const struct cli_explained *x)
 {
-    for (const struct weft_finding *f = x->found.finding; f < x->found.finding + x->found.count;
-         f++) {
+    for (uint32_t k = 0; k < x->found.count; k++) {
+        const struct weft_finding *f = &x->found.finding[k];
         index_name(n, f->promise);
         for (uint32_t i = 0; i < f->evidences; i++) {
             index_name(n, f->evidence[i].promise);
@@ -37,9 +37,9 @@ static void name_all(struct index_names *n, const struct cli_explained *x)
         for (uint32_t i = 0; i < f->affecteds; i++)
             index_name(n, f->affected[i]);
     }
-    for (const struct weft_slow_sort *s = x->slow.sort; s < x->slow.sort + x->slow.count; s++) {
-        index_name(n, s->slowest);
-        index_name(n, s->cause.share.promise);
+    for (uint32_t k = 0; k < x->slow.count; k++) {
+        index_name(n, x->slow.sort[k].slowest);
+        index_name(n, x->slow.sort[k].cause.share.promise);
     }
     index_names_sort(n);
 }

@@ -11,43 +11,53 @@
 
 /* ---- Fields ---- */
 
-static json_t *put_field(const void *at, enum index_kind is)
+/* Of any of them; copied, since those of a packed structure may stand anywhere. */
+union value {
+    uint32_t u32;
+    int64_t i64;
+    double real;
+    bool flag;
+};
+
+static size_t size_of(enum index_kind is)
 {
-    switch (is) {
-    case INDEX_U32:
-        return json_integer(*(const uint32_t *)at);
-    case INDEX_U64:
-        return json_integer((json_int_t) * (const uint64_t *)at);
-    case INDEX_ANY_TIME:
-    case INDEX_TIME:
-    case INDEX_LENGTH:
-        return json_integer(*(const int64_t *)at);
-    case INDEX_REAL:
-        return json_real(*(const double *)at);
-    case INDEX_FLAG:
-        return json_boolean(*(const bool *)at);
-    }
-    return NULL;
+    return is == INDEX_U32    ? sizeof(uint32_t)
+           : is == INDEX_REAL ? sizeof(double)
+           : is == INDEX_FLAG ? sizeof(bool)
+                              : sizeof(int64_t);
 }
 
-static bool get_field(void *at, enum index_kind is, const json_t *v)
+static json_t *put_field(const void *at, enum index_kind is)
 {
-    const json_int_t n = json_integer_value(v);
-    if (is == INDEX_REAL) {
-        *(double *)at = json_real_value(v);
-        return json_is_real(v);
+    union value v;
+    memcpy(&v, at, size_of(is));
+    return is == INDEX_U32    ? json_integer(v.u32)
+           : is == INDEX_REAL ? json_real(v.real)
+           : is == INDEX_FLAG ? json_boolean(v.flag)
+                              : json_integer(v.i64);
+}
+
+static bool get_field(void *at, enum index_kind is, const json_t *json)
+{
+    const json_int_t n = json_integer_value(json);
+    union value v = {.i64 = n};
+    bool fine = json_is_integer(json);
+    if (is == INDEX_U32) {
+        v.u32 = (uint32_t)n;
+        fine = fine && n >= 0 && n <= UINT32_MAX;
+    } else if (is == INDEX_REAL) {
+        v.real = json_real_value(json);
+        fine = json_is_real(json);
+    } else if (is == INDEX_FLAG) {
+        v.flag = json_is_true(json);
+        fine = json_is_boolean(json);
+    } else if (is == INDEX_TIME) {
+        fine = fine && n >= WEFT_TIME_MIN && n <= WEFT_TIME_MAX;
+    } else if (is == INDEX_LENGTH) {
+        fine = fine && n >= 0;
     }
-    if (is == INDEX_FLAG) {
-        *(bool *)at = json_is_true(v);
-        return json_is_boolean(v);
-    }
-    if (is == INDEX_U32)
-        *(uint32_t *)at = (uint32_t)n;
-    else
-        *(int64_t *)at = n;
-    return json_is_integer(v) && (is != INDEX_U32 || (n >= 0 && n <= UINT32_MAX)) &&
-           (is != INDEX_TIME || (n >= WEFT_TIME_MIN && n <= WEFT_TIME_MAX)) &&
-           (is != INDEX_LENGTH || n >= 0);
+    memcpy(at, &v, size_of(is));
+    return fine;
 }
 
 json_t *index_put_fields(const void *x, const struct index_field *field, size_t fields)

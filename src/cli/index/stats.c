@@ -50,14 +50,14 @@ static uint32_t longest_runs(const struct weft_stats_stream *s)
 static void name_all(struct index_names *n, const struct weft_stats *s,
                      const struct weft_history *h)
 {
-    for (const struct weft_stats_row *r = s->row; r < s->row + s->rows; r++) {
-        index_name(n, r->promise);
-        index_name(n, r->named);
-        index_name(n, r->slowest);
+    for (uint32_t k = 0; k < s->rows; k++) {
+        index_name(n, s->row[k].promise);
+        index_name(n, s->row[k].named);
+        index_name(n, s->row[k].slowest);
     }
-    for (const struct weft_stats_stream *t = s->stream; t < s->stream + s->streams; t++)
-        for (uint32_t i = 0; i < longest_runs(t); i++)
-            index_name(n, h->run_promise[t->longest_run[i]]);
+    for (uint32_t k = 0; k < s->streams; k++)
+        for (uint32_t i = 0; i < longest_runs(&s->stream[k]); i++)
+            index_name(n, h->run_promise[s->stream[k].longest_run[i]]);
     index_names_sort(n);
 }
 
