@@ -3,7 +3,9 @@
 
 Each with its fault and without, as it is written and as if nobody had marked anything; ended by itself, killed, and on a busy
 machine. Right is: the first finding is of that kind and names the culprit; and nothing likely or certain where there is no
-fault. Prints both by kind, and what is not right. Fails if that is not what corpus.known says."""
+fault. Prints both by kind, and what is not right. Fails if that is not what corpus.known says.
+
+FEW=yes: each program is run in one of these ways only, the first in the first one, and so on."""
 import collections, json, os, re, subprocess, sys
 
 source, build = os.environ["SOURCE_ROOT"], os.environ["BUILD_ROOT"]
@@ -83,10 +85,15 @@ def names(finding, culprits):
 
 def main():
     right, all_bad, sure = collections.Counter(), collections.Counter(), collections.Counter()
-    alarms, false, wrong = collections.Counter(), collections.Counter(), []
-    for variant in VARIANTS:
-        for folder, program, arguments, kind, culprits in programs():
+    alarms, false, wrong, tried = collections.Counter(), collections.Counter(), [], set()
+    few = os.environ.get("FEW")
+    for i, variant in enumerate(VARIANTS):
+        for n, (folder, program, arguments, kind, culprits) in enumerate(programs()):
+            if few and n % len(VARIANTS) != i:
+                continue
             for fault in ("good",) if kind == "good" else ("bad", "good"):
+                what = f"{variant}: {' '.join([program, *arguments, fault])}"
+                tried.add(what)
                 found = explain(folder, program, [*arguments, fault], variant)
                 likely = [f for f in found if f["confidence"] != "possible"]
                 for f in likely:
@@ -101,13 +108,15 @@ def main():
                 else:
                     is_right = not likely
                 if not is_right:
-                    wrong.append(f"{variant}: {' '.join([program, *arguments, fault])}: {tell}")
+                    wrong.append(f"{what}: {tell}")
     print(f"{'kind':20} {'programs':>8} {'right':>6} {'likely':>7} {'false alarms':>13}")
     for kind in sorted(all_bad | alarms):
         print(f"{kind:20} {all_bad[kind]:8} {right[kind]:6} {sure[kind]:7} {false[kind]:13}")
     print(f"{'all':20} {all_bad.total():8} {right.total():6} {sure.total():7} {false.total():13}")
     with open(f"{source}/tests/e2e/corpus.known") as f:
         known = [line for line in f.read().split("\n") if line and line[0] != "#"]
+    if few:
+        known = [w for w in known if ": ".join(w.split(": ")[:2]) in tried]
     print(*(f"known: {w}" for w in wrong if w in known), sep="\n")
     for w in (w for w in wrong if w not in known):
         print("FAILED:", w)

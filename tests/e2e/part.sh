@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: ISC
 # --from and --to: a part of a trace says what the whole says about that time, and nothing else.
+#   FEW=yes  a few parts of each trace
 . "$(dirname "$0")/lib.sh"
 [ -x "${RECORDED:-}" ] || skip 'RECORDED is not set'
 need_mktrace
@@ -12,6 +13,7 @@ cat >part.py <<'END_PYTHON'
 import json, os, random, subprocess, sys
 
 weft, trace, chance = os.environ["WEFT"], sys.argv[1], random.Random(int(sys.argv[2]))
+few = os.environ.get("FEW")
 
 
 def run(*words):
@@ -33,7 +35,7 @@ known = promises()
 if not times or "part" in info:
     print("FAILED: no events, or the whole is a part")
 tried = 0
-for _ in range(6):
+for _ in range(2 if few else 6):
     a, b = sorted(chance.choice(times) + chance.randrange(-1, 2) for _ in range(2))
     part = ["--from", str(max(a, 0)), "--to", str(max(b, 0))]
     a, b = max(a, 0), max(b, 0)
@@ -65,6 +67,7 @@ cat >chosen.py <<'END_PYTHON'
 import json, os, random, re, subprocess, sys
 
 weft, trace, chance = os.environ["WEFT"], sys.argv[1], random.Random(int(sys.argv[2]))
+few = os.environ.get("FEW")
 SUBJECT = {k: "child" if k == "creates" else "p" for k in "creates fulfills fails resolves cancels notifies becomes "
            "label switch forgets should_resolve background increase counter span span_parent snapshot".split()}
 SUBJECT |= {"read": "reader", "try_read": "reader", "read_later": "reader", "signal": "receiver",
@@ -160,20 +163,20 @@ def check(part, inside, marked_ok):
     return got
 
 
-for stream in sorted({e.stream for e in mine} - {"-"})[:3]:
+for stream in sorted({e.stream for e in mine} - {"-"})[: 1 if few else 3]:
     part = ["--stream", stream]
     check(part, lambda e: e.stream == stream, set())
     if own:
         run("save", "-o", "saved.weft", *part, trace)
         same("stream", "saved.weft", *part)
-for promise in chance.sample(sorted(known), min(4, len(known))):
+for promise in chance.sample(sorted(known), min(1 if few else 4, len(known))):
     part = ["--promise", promise]
     those = depends(whole, promise)
     check(part, lambda e: e.about in those, RUNS | {"becomes"})
     if own:
         run("save", "-o", "saved.weft", *part, trace)
         same("promise", "saved.weft", *part)
-for _ in range(4 if own else 0):
+for _ in range((1 if few else 4) if own else 0):
     a, b = sorted(max(chance.choice(times) + chance.randrange(-1, 2), 0) for _ in range(2))
     part = ["--from", str(a), "--to", str(b)]
     run("save", "-o", "saved.weft", *part, trace)
@@ -249,7 +252,7 @@ saved = open("part.weft", "rb").read()
 at = saved.index(b"part=")
 end = saved.index(b"\0", at)
 numbers = ["0", "1", "7", "18446744073709551615", "9223372036854775807", "x", "", "18446744073709551616"]
-for n in range(60):
+for n in range(0, 60, 5 if os.environ.get("FEW") else 1):
     if n < 30:  # of the same size: zeros before a number, or other texts behind a NUL
         text = " ".join(chance.choice(numbers) for _ in range(5)).encode()[: end - at - 5]
         forged = saved[: at + 5] + text.ljust(end - at - 5, b"\0") + saved[end:]
