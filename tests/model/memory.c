@@ -145,10 +145,13 @@ static struct region *region_of(const void *at)
 {
     const unsigned char *p = at;
     if (p < lowest || p >= highest)
-        return NULL; /* a stack */
+        return NULL;                     /* a stack */
+    static struct region *last = region; /* often the same one again */
+    if (last < region + regions && p >= last->at && p < last->at + last->bytes)
+        return last;
     for (struct region *r = region + regions; r-- > region;)
         if (p >= r->at && p < r->at + r->bytes)
-            return r;
+            return last = r;
     return NULL;
 }
 
