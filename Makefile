@@ -89,7 +89,7 @@ torture: build
 STAGED := $(if $(DESTDIR),DESTDIR='$(abspath $(DESTDIR))')
 
 coverage:
-	FUZZ_SECONDS=1 STEPS=fuzz .ci/run
+	FUZZ_SECONDS=1 COVERAGE=yes STEPS=fuzz .ci/run
 
 install: build
 	$(STAGED) meson install -C $(BUILD) --no-rebuild
