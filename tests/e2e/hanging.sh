@@ -7,50 +7,74 @@
 [ "$(id -u)" -eq 0 ] || skip 'only root can keep a file system here'
 cd "$tmp"
 
-# hang HOW: sets $pid. Its output is a pipe of its own: what an earlier one has left behind may still hold that one's.
-hang() {
-    exec 3< <(exec "$HANGING" "$1" 2>"$tmp/why")
-    keeper=$!
-    read -r pid <&3 || skip "no file system can be kept here: $(cat "$tmp/why")"
-    exec 3<&-
-}
-release() {
-    kill -KILL "$keeper"
-    wait "$keeper" 2>/dev/null || :
+# looks NAME HOW COMMAND…: a process that hangs so, and a command that looks at it, whose id is PID there. It waits for long,
+# so all of them do so at the same time; ended tells what came of it. A process's output is a pipe of its own: what an
+# earlier one has left behind may still hold that one's.
+declare -A looking
+looks() {
+    local name=$1 how=$2
+    shift 2
+    (
+        status=0
+        exec 3< <(exec "$HANGING" "$how" 2>"$name.why")
+        keeper=$!
+        read -r pid <&3 || exit 77
+        exec 3<&-
+        echo "$pid" >"$name.pid"
+        timeout 300 "${@/#PID/$pid}" >"$name.out" 2>"$name.err" </dev/null || status=$?
+        kill -KILL "$keeper"
+        exit "$status"
+    ) &
+    looking[$name]=$!
 }
 
-hang object
-run 1 timeout 300 "$WEFT" ctl "$pid"
+# ended NAME STATUS: sets $pid, and what was said stands in $tmp/out and $tmp/err
+ended() {
+    local name=$1 wanted=$2 status=0
+    checks=$((checks + 1))
+    wait "${looking[$name]}" || status=$?
+    [ -s "$name.pid" ] || skip "no file system can be kept here: $(cat "$name.why")"
+    pid=$(cat "$name.pid")
+    cp "$name.out" "$tmp/out"
+    cp "$name.err" "$tmp/err"
+    if [ "$status" -ne "$wanted" ]; then
+        fail "$name: status $status instead of $wanted"
+        head -n 5 "$tmp/err"
+    fi
+}
+
+looks ctl object "$WEFT" ctl PID
+looks save object "$WEFT" save -o copy.weft PID
+looks saved-trace trace "$WEFT" save -o trace.weft PID
+looks explained-trace trace "$WEFT" explain PID
+looks object object "$NOW/graph" PID
+looks code code "$NOW/graph" PID
+sampled=no
+if "$WEFT" sample -o probe.samples true 2>probe.err; then
+    sampled=yes
+    looks stack stack "$WEFT" sample --off-cpu --duration 300ms -o a.samples -p PID
+else
+    echo "not tried with samples: $(cat probe.err)"
+fi
+
+ended ctl 1
 says "$tmp/err" "process $pid: does not let itself be looked at: its memory has not answered"
-run 0 timeout 300 "$WEFT" save -o copy.weft "$pid" # it is looked at from outside
+ended save 0 # it is looked at from outside
 run 0 "$WEFT" info copy.weft
 tr -s ' \n' ' ' <"$tmp/out" >"$tmp/text"
 says "$tmp/text" "not seen the functions of process $pid are not known"
-release
-
-hang trace
-for command in 'save -o copy.weft' explain; do
-    # shellcheck disable=SC2086
-    run 1 timeout 300 "$WEFT" $command "$pid"
+for name in saved-trace explained-trace; do
+    ended $name 1
     says "$tmp/err" "process $pid does not let itself be looked at: its files have not answered"
 done
-release
-
-for how in object code; do
-    hang "$how"
-    run 0 timeout 300 "$NOW/graph" "$pid"
+for name in object code; do
+    ended $name 0
     says "$tmp/out" "^thing 0 thread $pid 'hanging'; waits in pause"
     says "$tmp/out" "^remark the functions of process $pid are not known"
-    release
 done
-
-if "$WEFT" sample -o probe.samples true 2>probe.err; then
-    hang stack
-    run 0 timeout 300 "$WEFT" sample --off-cpu --duration 300ms -o a.samples -p "$pid"
+if [ $sampled = yes ]; then
+    ended stack 0
     run 0 "$WEFT" profile --off-cpu a.samples
-    release
-else
-    echo "not tried with samples: $(cat probe.err)"
 fi
 
 # ---- Devices under the names of what is mapped ----
