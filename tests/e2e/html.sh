@@ -110,7 +110,7 @@ without() {
     missing "what needs a browser: $*"
 }
 command -v node >/dev/null || without 'there is no node'
-run 0 node "$SOURCE_ROOT/tests/web/corpus.js" empty.html 3000 "$SOURCE_ROOT/tests/fuzz/corpus/"{mirage,weft} bad.weft
+run 0 node "$SOURCE_ROOT/tests/web/corpus.js" empty.html 1000 "$SOURCE_ROOT/tests/fuzz/corpus/"{mirage,weft} bad.weft
 cat out
 
 # ---- In a browser ----
