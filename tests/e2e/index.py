@@ -175,7 +175,7 @@ def forged():
     return value
 
 
-for i in range(int(os.environ.get("FORGERIES", "150"))):
+for i in range(60 if os.environ.get("FEW") else 150):
     value = forged()
     store(value)
     command = COMMANDS[i % len(COMMANDS)]

@@ -104,17 +104,18 @@ static bool is_same(const struct stat *a, const struct stat *b)
            a->st_ctim.tv_sec == b->st_ctim.tv_sec && a->st_ctim.tv_nsec == b->st_ctim.tv_nsec;
 }
 
-/* Returns true if that name of a trace names a file that has one, and nobody writes it. */
+/* Returns true if that name of a trace names a file that has one, and nobody writes it. What is no file is not asked for its
+ * trace here: that may take long. */
 static bool is_for(struct cli_index *x)
 {
     struct weft_error err;
     uint32_t pid;
-    if (strcmp(x->path, "-") == 0 || cli_trace_path(x->path, &err) != x->path)
+    if (strcmp(x->path, "-") == 0)
         return false;
     x->fd = open(x->path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
     return x->fd >= 0 && fstat(x->fd, &x->was) == 0 && S_ISREG(x->was.st_mode) &&
            (cli_index_use == USE_ALWAYS || (uint64_t)x->was.st_size >= TRACE_LEAST) &&
-           !weft_output_is_recorded(x->fd, &pid);
+           cli_trace_path(x->path, &err) == x->path && !weft_output_is_recorded(x->fd, &pid);
 }
 
 /* ---- Reading ---- */

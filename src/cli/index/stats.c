@@ -124,7 +124,7 @@ static json_t *stats_json(const struct weft_stats *s, const struct weft_history 
 
 static void add_rows(json_t **section, const struct weft_stats *s, const struct weft_history *h)
 {
-    enum { ROWS_MOST = 50000 }; /* more do not fit into the largest index */
+    enum { ROWS_MOST = 30000 }; /* more do not fit into the largest index */
     if (s->rows < ROWS_MOST)
         index_set(section, s->by == WEFT_BY_FAMILY ? "family" : "label", stats_json(s, h));
 }

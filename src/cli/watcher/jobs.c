@@ -444,7 +444,7 @@ _Noreturn static void tell_in_child(struct cli_watcher *w, const struct cli_kept
                                     struct stage *s, int text)
 {
     char path[PATH_ROOM];
-    const char *argv[sizeof s->argument / sizeof *s->argument + 3] = {"weft"};
+    const char *argv[sizeof s->argument / sizeof *s->argument + 5] = {"weft"};
     unsigned count = 1;
     become_quiet(w);
     path_of(w, kept, "", path, sizeof path);
@@ -452,6 +452,10 @@ _Noreturn static void tell_in_child(struct cli_watcher *w, const struct cli_kept
         argv[count++] = s->argument[i] == file_here ? path : s->argument[i];
     if (*s->promise)
         argv[count++] = s->promise;
+    if (strcmp(s->argument[0], "explain") == 0) { /* an index would be a file more in the folder */
+        argv[count++] = "--index";
+        argv[count++] = "never";
+    }
     const int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
     dup2(nothing, STDIN_FILENO);
     dup2(text, STDOUT_FILENO);
