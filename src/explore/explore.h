@@ -282,8 +282,9 @@ bool weft_explorer_key(struct weft_explorer *e, const char *key, unsigned mods);
  * (WEFT_COMMAND_FRONT) do nothing here. */
 bool weft_explorer_command(struct weft_explorer *e, enum weft_command command);
 
-/* One sentence on why the latest key or command did nothing; empty if it did something, or if the key is none that
- * users expect anything from, such as Shift. */
+/* One sentence on why the latest key or command did nothing, or on what it did with the axes of several traces, which the
+ * picture need not show; empty if it did something else, or if the key is none that users expect anything from, such as
+ * Shift. */
 const char *weft_explorer_why(const struct weft_explorer *e);
 
 /* The user paused: all movements up to now are one step, which one undo takes back. Front ends call it when the picture

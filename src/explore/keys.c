@@ -328,8 +328,7 @@ bool weft_explorer_command(struct weft_explorer *e, enum weft_command command)
 {
     *e->why = '\0';
     bool done = e->panes && execute(e, command);
-    if (!done)
-        explore_why(e, command);
+    explore_why(e, command, done);
     return done;
 }
 

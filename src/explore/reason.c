@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* Why a key did nothing: whoever pressed it should not have to guess. */
+/* Why a key did nothing, or what it did if the picture need not show that: whoever pressed it should not have to guess. */
 #include <stdio.h>
 
 #include "explore/state.h"
@@ -173,9 +173,27 @@ static const char *reason(const struct weft_explorer *e, enum weft_command comma
     }
 }
 
-void explore_why(struct weft_explorer *e, enum weft_command command)
+/* What was done, or "": it is to be seen. */
+static const char *deed(const struct weft_explorer *e, enum weft_command command)
 {
-    snprintf(e->why, sizeof e->why, "%s", reason(e, command));
+    struct explore_clocks c;
+    if (command == WEFT_COMMAND_LINK)
+        return e->is_free ? "Each trace has its own time axis now"
+                          : "All traces have the same time axis now";
+    if (command != WEFT_COMMAND_ALIGN)
+        return "";
+    explore_clocks_find(e, &c);
+    for (unsigned i = 1; i < e->panes; i++)
+        if (explore_round(e->pane[i].view.offset) != 0)
+            return c.count + 1 < e->panes
+                       ? "By the wall clock, as far as the traces have a time in common"
+                       : "The traces are placed by the wall clock";
+    return c.count ? "Each trace begins at the left" : "";
+}
+
+void explore_why(struct weft_explorer *e, enum weft_command command, bool done)
+{
+    snprintf(e->why, sizeof e->why, "%s", done ? deed(e, command) : reason(e, command));
 }
 
 /* The bytes of the character that the text begins with; 0: it begins with none that can be seen. */

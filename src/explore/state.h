@@ -526,9 +526,10 @@ void explore_history_clear(struct weft_explorer *e);
 
 /* ---- reason.c ---- */
 
-/* Says why a command could do nothing. */
-void explore_why(struct weft_explorer *e, enum weft_command command);
+/* Says why a command could do nothing, or what it did. */
+void explore_why(struct weft_explorer *e, enum weft_command command, bool done);
 void explore_why_not_key(struct weft_explorer *e, const char *key, unsigned mods);
+
 /* ---- groups.c ---- */
 
 /* Groups the promises of a trace, in all its panes. Returns false if that cannot be: nothing has changed then. */

@@ -84,7 +84,8 @@ void weft_window_command(WeftWindow *w, enum weft_command command)
         weft_window_print(w, NULL);
         break;
     default:
-        if (!weft_explorer_command(w->e, command) && *weft_explorer_why(w->e))
+        weft_explorer_command(w->e, command);
+        if (*weft_explorer_why(w->e))
             weft_window_toast(w, "%s", weft_explorer_why(w->e));
         weft_window_touched(w);
     }

@@ -439,7 +439,7 @@ const front = {
 };
 const needTrace = ["search", "add", "refresh", "copy-link", "save-picture", "print"];
 
-// Why the latest command did nothing, for eyes and ears.
+// Why the latest command did nothing, or what it did with the axes, for eyes and ears.
 let why = "";
 
 function sayWhy() {

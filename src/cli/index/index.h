@@ -14,7 +14,7 @@
  * may be wrong in any other way, as any file: what is out of range is not taken, and the trace is read. What it says is
  * what its writer says; so it is taken only from this user, from the owner of the trace, or from root.
  *
- * It is JSON: {"weft-index": 1, "program", "trace", "model", "summary", "stats", "explain"}. What stands in a list without
+ * It is JSON: {"weft-index": 1, "file", "program", "trace", "model", "summary", "stats", "explain"}. What stands in a list without
  * names has the order of the tables in this folder; only the same program reads it. One without a section is an index,
  * too.
  *
