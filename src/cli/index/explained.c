@@ -117,6 +117,8 @@ static bool get_finding(struct weft_finding *f, const struct weft_model *m, cons
 {
     const json_t *evidence = json_array_get(one, 4), *affected = json_array_get(one, 5);
     const size_t evidences = json_array_size(evidence), affecteds = json_array_size(affected);
+    if (evidences > WEFT_EVIDENCE_MAX || affecteds > WEFT_AFFECTED_MAX)
+        return false;
     f->evidence = calloc(evidences + 1, sizeof *f->evidence);
     f->affected = calloc(affecteds + 1, sizeof *f->affected);
     bool fine =
@@ -151,12 +153,13 @@ static bool get_all(struct cli_explained *to, const json_t *section)
 {
     const json_t *findings = json_array_get(section, 3), *sorts = json_array_get(section, 4);
     const size_t count = json_array_size(findings), sort_count = json_array_size(sorts);
-    bool fine = index_number(section, 0, UINT64_MAX, &to->found.left_out) &&
-                count <= WEFT_FINDINGS_MAX && sort_count <= WEFT_SLOW_SORTS;
+    if (!index_number(section, 0, UINT64_MAX, &to->found.left_out) || count > WEFT_FINDINGS_MAX ||
+        sort_count > WEFT_SLOW_SORTS)
+        return false;
     if (json_is_true(json_array_get(section, 1)))
         to->history->preemption_first = calloc(1, sizeof *to->history->preemption_first);
     to->found.finding = calloc(count + 1, sizeof *to->found.finding);
-    fine = fine && to->found.finding;
+    bool fine = to->found.finding;
     for (size_t i = 0; fine && i < count; i++)
         fine = get_finding(&to->found.finding[to->found.count++], to->model,
                            json_array_get(findings, i));

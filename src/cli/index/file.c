@@ -20,7 +20,7 @@
     (UINT64_C(16) << 20) /* traces that are read as fast without an index have none */
 #define INDEX_SHARE 20   /* of a trace's size, but at least and at most: */
 #define INDEX_LEAST (UINT64_C(64) << 10)
-#define INDEX_MOST (UINT64_C(4) << 20)
+#define INDEX_MOST (UINT64_C(4) << 20) /* in memory a hostile one takes some fifty times that */
 #define SETTLED_S                                                                                  \
     2 /* a file changed more recently may change again without another time of change */
 

@@ -4,6 +4,8 @@
 
 #include "cli/index/parts.h"
 
+enum { ROWS_MOST = 30000, STREAMS_MOST = 30000 }; /* more do not fit into the largest index */
+
 #define STATS(kind, member) INDEX_FIELD(struct weft_stats, kind, member)
 static const struct index_field stats_fields[] = {
     STATS(LENGTH, span_ns),
@@ -124,8 +126,7 @@ static json_t *stats_json(const struct weft_stats *s, const struct weft_history 
 
 static void add_rows(json_t **section, const struct weft_stats *s, const struct weft_history *h)
 {
-    enum { ROWS_MOST = 30000 }; /* more do not fit into the largest index */
-    if (s->rows < ROWS_MOST)
+    if (s->rows <= ROWS_MOST && s->streams <= STREAMS_MOST)
         index_set(section, s->by == WEFT_BY_FAMILY ? "family" : "label", stats_json(s, h));
 }
 
@@ -215,7 +216,8 @@ static bool get_stats(struct cli_index *x, const json_t *list, struct cli_excerp
     const json_t *rows = json_array_get(list, 2), *streams = json_array_get(list, 3);
     const size_t row_count = json_array_size(rows), stream_count = json_array_size(streams);
     struct reading r = {.e = e, .s = s};
-    if (!index_get(s, stats_fields, json_array_get(list, 0)) ||
+    if (row_count > ROWS_MOST || stream_count > STREAMS_MOST ||
+        !index_get(s, stats_fields, json_array_get(list, 0)) ||
         !index_excerpt(e, x, json_array_get(list, 1)))
         return false;
     s->row = calloc(row_count + 1, sizeof *s->row);
