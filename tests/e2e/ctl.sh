@@ -79,6 +79,7 @@ all_of_it() {
 programs=("$CONTROLLED" "$CONTROLLED_STATIC" "$CONTROLLED_COPY")
 for program in "${programs[@]}"; do
     all_of_it "$program"
+    [ -z "${FEW:-}" ] || [ "$program" = "$CONTROLLED" ] || continue
     if strip -o stripped "$program" 2>/dev/null; then
         all_of_it ./stripped
     fi
