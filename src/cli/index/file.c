@@ -41,6 +41,7 @@ struct cli_index {
     struct stat was; /* as it was when it was opened */
     json_t *root;
     bool changed;
+    bool large;                     /* what is kept of it is worth it */
     struct digest program, content; /* content: "" until it is needed */
 };
 
@@ -157,6 +158,7 @@ static bool load(struct cli_index *x, const char *file, const char *of)
     free(text);
     const char *named = json_string_value(json_object_get(root, "file"));
     bool fine = root && (!of || (named && strcmp(named, of) == 0)) && fits(x, root);
+    x->large |= fine;
     if (fine)
         x->root = root;
     else
@@ -202,6 +204,12 @@ void index_put_section(struct cli_index *x, const char *name, json_t *section)
         json_decref(section);
     else if (section && json_object_set_new(x->root, name, section) == 0)
         x->changed = true;
+}
+
+void index_is_of(struct cli_index *x, uint64_t content_bytes)
+{
+    if (x)
+        x->large |= content_bytes >= TRACE_LEAST;
 }
 
 bool index_checked(struct cli_index *x, const char *name, bool fine)
@@ -292,7 +300,7 @@ void cli_index_close(struct cli_index *x)
 {
     if (!x)
         return;
-    if (x->changed)
+    if (x->changed && (x->large || cli_index_use == USE_ALWAYS))
         save(x);
     json_decref(x->root);
     cli_close(x->fd);

@@ -32,10 +32,11 @@ struct cli_index;
 
 extern uint32_t cli_index_use; /* by this option: */
 #define CLI_INDEX                                                                                  \
-    CLI_WORD("index", cli_index_use, "auto|always|never",                                          \
-             "what was found is kept in FILE.weft-index, or in the cache directory, and not "      \
-             "looked for again while the trace is the same; auto: of traces above 16 MiB",         \
-             .words = cli_index_words, .shown = "auto")
+    CLI_WORD(                                                                                      \
+        "index", cli_index_use, "auto|always|never",                                               \
+        "what was found is kept in FILE.weft-index, or in the cache directory, and not "           \
+        "looked for again while the trace is the same; auto: of traces with 16 MiB of events",     \
+        .words = cli_index_words, .shown = "auto")
 extern const char *const cli_index_words[];
 
 /* Gets the index of a trace. NULL: there shall be none, because of the option or since it is a part, no file, small, or

@@ -14,6 +14,9 @@ const json_t *index_section(const struct cli_index *x, const char *name);
 /* Adds a section, and takes it. NULL: it could not be made. */
 void index_put_section(struct cli_index *x, const char *name, json_t *section);
 
+/* The trace has so many bytes of events; a ring may be a much larger file. */
+void index_is_of(struct cli_index *x, uint64_t content_bytes);
+
 /* Drops it unless it is fine. Returns fine. */
 bool index_checked(struct cli_index *x, const char *name, bool fine);
 

@@ -43,6 +43,7 @@ static json_t *stream_json(const struct weft_stream_facts *t)
 
 void cli_index_add_summary(struct cli_index *x, const struct cli_summary *s)
 {
+    index_is_of(x, s->facts.content_bytes);
     if (!x || index_section(x, "summary"))
         return;
     json_t *section = json_array(), *kinds = json_array(), *streams = json_array();
