@@ -124,10 +124,10 @@ json() {
     python3 -c 'import json, sys; d = json.load(open(sys.argv[1])); print(eval(sys.argv[2]))' "$1" "$2"
 }
 
-# findings TRACE: what weft explain is sure of, or nearly, the most important first: a line each, `name confidence label`.
+# findings TRACE OPTION…: what weft explain is sure of, or nearly, the most important first: a line each, `name confidence label`.
 # Without what it judges by the clock, which a busy machine may add.
 findings() {
-    "$WEFT" explain --json "$1" >"$tmp/findings" || fail "weft explain --json $1"
+    "$WEFT" explain --json "${@:2}" "$1" >"$tmp/findings" || fail "weft explain --json $1"
     json "$tmp/findings" '"\n".join("{name} {confidence} {label}".format(**f) for f in d["findings"]
         if f["confidence"] != "possible" and f["name"] not in ("loop-blocked", "slow-wake", "spin"))'
 }
