@@ -341,7 +341,7 @@ static bool explain_file(struct cli_explained *x, struct cli_index *index, const
 /* What was found without samples is kept: these may be looked at with other files beside them. */
 static void keep(struct cli_explained *x, struct cli_index *index)
 {
-    if (!index)
+    if (!cli_index_keeps(index))
         return;
     fflush(stdout);
     if (!x->profile && find_slow(x))

@@ -17,8 +17,7 @@ struct cli_explained {
     uint32_t ignored; /* as in the options */
     struct weft_model *model;
     struct weft_history *history;
-    uint32_t
-        promises; /* in the trace, with the loop; the model may be an excerpt (cli/index/index.h) */
+    uint32_t promises; /* in the trace, with the loop: an excerpt (cli/index/index.h) has fewer */
     const struct weft_profile *profile; /* its samples, joined with the model; NULL: it has none */
     struct weft_findings found;
     bool *shown;              /* parallel to the findings: whether it is shown */

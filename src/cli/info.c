@@ -62,11 +62,7 @@ static bool count_promises(struct report *r)
     struct weft_model *m = cli_model_quiet(s->reader, s->path);
     if (!m)
         return false;
-    memcpy(s->events, m->events, sizeof s->events);
-    s->events_total = m->events_total;
-    s->span_ns = (uint64_t)weft_later(weft_later(m->latest_ns, 0) - m->from_ns, 0);
-    s->promises = m->promises - 1; /* the loop is not a promise */
-    cli_summary_take_facts(s);
+    cli_summary_take(s, m);
     r->contradictions = m->contradictions;
     r->by_type = json_object();
     for (uint32_t p = 1; p < m->promises; p++)

@@ -2,6 +2,7 @@
 #include "cli/summary.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/array.h"
 #include "base/hash.h"
@@ -89,10 +90,19 @@ void cli_summary_close(struct cli_summary *s)
     s->stream = NULL;
 }
 
-void cli_summary_take_facts(struct cli_summary *s)
+static void take_facts(struct cli_summary *s)
 {
     s->facts = *weft_reader_facts(s->reader);
     s->damage = *weft_reader_damage(s->reader);
+}
+
+void cli_summary_take(struct cli_summary *s, const struct weft_model *m)
+{
+    memcpy(s->events, m->events, sizeof s->events);
+    s->events_total = m->events_total;
+    s->span_ns = (uint64_t)weft_later(weft_later(m->latest_ns, 0) - m->from_ns, 0);
+    s->promises = m->promises - 1; /* the loop is not a promise */
+    take_facts(s);
 }
 
 /* Which promises an event of each kind mentions, as model/numbers.c sees it. */
@@ -197,6 +207,6 @@ bool cli_summary_count(struct cli_summary *s)
     struct weft_error err = {.offset = WEFT_NO_OFFSET};
     if (count_events(s, &err) < 0)
         return cli_complain(s->path, &err);
-    cli_summary_take_facts(s);
+    take_facts(s);
     return true;
 }

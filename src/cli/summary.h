@@ -28,8 +28,8 @@ struct cli_summary {
 bool cli_summary_open(struct cli_summary *s, const char *path);
 bool cli_summary_count(struct cli_summary *s);
 
-/* Takes over the facts and the damage of the reader, which has come to its end. */
-void cli_summary_take_facts(struct cli_summary *s);
+/* The same from the model that was made of all that the reader handed out. */
+void cli_summary_take(struct cli_summary *s, const struct weft_model *m);
 
 /* Also after a failure. */
 void cli_summary_close(struct cli_summary *s);

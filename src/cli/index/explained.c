@@ -84,7 +84,7 @@ static json_t *sort_json(const struct index_names *n, const struct weft_slow_sor
 
 void cli_index_add_explained(struct cli_index *x, const struct cli_explained *from)
 {
-    if (!x || index_section(x, "explain"))
+    if (!index_lacks(x, "explain"))
         return;
     struct index_names n = {.promise = NULL};
     json_t *section = json_array(), *findings = json_array(), *sorts = json_array();
@@ -124,7 +124,6 @@ static bool get_finding(struct weft_finding *f, const struct weft_model *m, cons
     bool fine =
         f->evidence && f->affected && index_get(f, finding_fields, json_array_get(one, 0)) &&
         f->kind < WEFT_FINDING_KINDS && f->confidence < WEFT_CONFIDENCES &&
-        evidences <= WEFT_EVIDENCE_MAX && affecteds <= WEFT_AFFECTED_MAX &&
         f->affected_total >= affecteds && index_get_ref(json_array_get(one, 1), m, &f->promise) &&
         f->promise != WEFT_NONE && index_get_text(json_array_get(one, 2), &f->text) &&
         index_get_text(json_array_get(one, 3), &f->doubt);

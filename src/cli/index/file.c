@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: ISC */
 /* Where an index is, whether it fits, and how it is replaced. */
-#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,13 +15,12 @@
 
 #define FORMAT "weft-index"
 #define SUFFIX ".weft-index"
-#define TRACE_LEAST                                                                                \
-    (UINT64_C(16) << 20) /* traces that are read as fast without an index have none */
-#define INDEX_SHARE 20   /* of a trace's size, but at least and at most: */
+#define TRACE_LEAST (UINT64_C(16) << 20) /* bytes of events: fewer are read as fast */
+#define INDEX_SHARE 20                   /* of a trace's size, but at least and at most: */
 #define INDEX_LEAST (UINT64_C(64) << 10)
 #define INDEX_MOST (UINT64_C(4) << 20) /* in memory a hostile one takes some fifty times that */
-#define SETTLED_S                                                                                  \
-    2 /* a file changed more recently may change again without another time of change */
+/* A file that changed more recently may change again without another time of change. */
+#define SETTLED_S 2
 
 uint32_t cli_index_use;
 enum { USE_AUTO, USE_ALWAYS, USE_NEVER };
@@ -42,7 +40,7 @@ struct cli_index {
     json_t *root;
     bool changed;
     bool large;                     /* what is kept of it is worth it */
-    struct digest program, content; /* content: "" until it is needed */
+    struct digest program, content; /* "" until it is needed */
 };
 
 /* ---- The trace ---- */
@@ -68,15 +66,14 @@ static struct digest digest_of(int fd)
     return d;
 }
 
-static struct digest digest_of_program(void)
+/* Returns false if this program cannot be read. */
+static bool know_program(struct cli_index *x)
 {
-    struct digest d = {""};
-    const int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
-    if (fd >= 0) {
-        d = digest_of(fd);
-        close(fd);
-    }
-    return d;
+    const int fd = *x->program.text ? -1 : open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+    if (fd >= 0)
+        x->program = digest_of(fd);
+    cli_close(fd);
+    return *x->program.text;
 }
 
 /* What the file system says of a file that has not changed. Null if it could change unnoticed by that. */
@@ -129,7 +126,7 @@ static bool fits(struct cli_index *x, const json_t *root)
     const char *content = json_string_value(json_object_get(trace, "content"));
     const char *program = json_string_value(json_object_get(root, "program"));
     if (json_integer_value(json_object_get(root, FORMAT)) != 1 || !program || !content ||
-        !*x->program.text || strcmp(program, x->program.text) != 0 ||
+        !know_program(x) || strcmp(program, x->program.text) != 0 ||
         json_integer_value(json_object_get(trace, "bytes")) != x->was.st_size)
         return false;
     json_t *mine = stamp_of(&x->was);
@@ -177,7 +174,6 @@ struct cli_index *cli_index_open(const char *path)
     if (is_for(x)) {
         char *full = NULL, *near = weft_beside(path, SUFFIX);
         char *far = weft_beside_home(path, SUFFIX, &home, false, &full);
-        x->program = digest_of_program();
         if (!load(x, near, NULL) && !load(x, far, full)) {
             x->changed = false;
             x->root = json_object();
@@ -200,9 +196,7 @@ const json_t *index_section(const struct cli_index *x, const char *name)
 
 void index_put_section(struct cli_index *x, const char *name, json_t *section)
 {
-    if (!x)
-        json_decref(section);
-    else if (section && json_object_set_new(x->root, name, section) == 0)
+    if (section && json_object_set_new(x->root, name, section) == 0)
         x->changed = true;
 }
 
@@ -210,6 +204,16 @@ void index_is_of(struct cli_index *x, uint64_t content_bytes)
 {
     if (x)
         x->large |= content_bytes >= TRACE_LEAST;
+}
+
+bool cli_index_keeps(const struct cli_index *x)
+{
+    return x && (x->large || cli_index_use == USE_ALWAYS);
+}
+
+bool index_lacks(const struct cli_index *x, const char *name)
+{
+    return cli_index_keeps(x) && !index_section(x, name);
 }
 
 bool index_checked(struct cli_index *x, const char *name, bool fine)
@@ -281,7 +285,7 @@ static void save(struct cli_index *x)
     fflush(stdout);
     if (!*x->content.text)
         x->content = digest_of(x->fd);
-    if (!*x->program.text || !*x->content.text || weft_output_is_recorded(x->fd, &pid) ||
+    if (!know_program(x) || !*x->content.text || weft_output_is_recorded(x->fd, &pid) ||
         fstat(x->fd, &now) < 0 || !is_same(&now, &x->was) || stat(x->path, &now) < 0 ||
         !is_same(&now, &x->was))
         return;
@@ -300,7 +304,7 @@ void cli_index_close(struct cli_index *x)
 {
     if (!x)
         return;
-    if (x->changed && (x->large || cli_index_use == USE_ALWAYS))
+    if (x->changed && cli_index_keeps(x))
         save(x);
     json_decref(x->root);
     cli_close(x->fd);

@@ -43,6 +43,9 @@ extern const char *const cli_index_words[];
  * being recorded. */
 struct cli_index *cli_index_open(const char *path);
 
+/* Returns true if what is added is kept: the trace is large enough, as is known once it was read. */
+bool cli_index_keeps(const struct cli_index *x);
+
 /* Writes the index if something was added, and the trace is still what it was. Standard output is flushed first. */
 void cli_index_close(struct cli_index *x);
 
@@ -53,8 +56,7 @@ bool cli_index_get_summary(struct cli_index *x, struct cli_summary *s);
 void cli_index_add_summary(struct cli_index *x, const struct cli_summary *s);
 
 /* … from a model, of which the reader has just handed out the last event. */
-void cli_index_add_counts(struct cli_index *x, const struct weft_reader *r,
-                          const struct weft_model *m);
+void cli_index_add_counts(struct cli_index *x, struct weft_reader *r, const struct weft_model *m);
 
 /* ---- A model of only the promises that a report names ---- */
 

@@ -281,7 +281,7 @@ static json_t *given_up_json(const struct weft_model *m, const struct weft_model
 
 void index_add_model(struct cli_index *x, const struct weft_model *m)
 {
-    if (index_section(x, "model"))
+    if (!index_lacks(x, "model"))
         return;
     json_t *section = json_array(), *sorts = json_array();
     for (uint32_t i = 0; i < m->given_ups; i++)

@@ -17,6 +17,9 @@ void index_put_section(struct cli_index *x, const char *name, json_t *section);
 /* The trace has so many bytes of events; a ring may be a much larger file. */
 void index_is_of(struct cli_index *x, uint64_t content_bytes);
 
+/* Returns true if such a section is to be added. */
+bool index_lacks(const struct cli_index *x, const char *name);
+
 /* Drops it unless it is fine. Returns fine. */
 bool index_checked(struct cli_index *x, const char *name, bool fine);
 

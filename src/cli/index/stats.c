@@ -134,7 +134,7 @@ void cli_index_add_stats(struct cli_index *x, const struct weft_history *h,
                          const struct weft_stats *found)
 {
     struct weft_stats own = {.row = NULL}, label = {.row = NULL};
-    if (!x || index_section(x, "stats"))
+    if (!index_lacks(x, "stats"))
         return;
     json_t *section = json_object();
     int rc = found ? 0 : weft_stats_find(&own, h, WEFT_BY_AUTO, NULL, NULL);

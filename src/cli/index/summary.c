@@ -2,9 +2,7 @@
 /* weft info: what it counts, and what a reader knows only at the end. The rest stands in the headers of the trace's packets,
  * which are read each time. */
 #include <stdlib.h>
-#include <string.h>
 
-#include "base/order.h"
 #include "cli/index/parts.h"
 
 #define SUMMARY(kind, member) INDEX_FIELD(struct cli_summary, kind, member)
@@ -44,7 +42,7 @@ static json_t *stream_json(const struct weft_stream_facts *t)
 void cli_index_add_summary(struct cli_index *x, const struct cli_summary *s)
 {
     index_is_of(x, s->facts.content_bytes);
-    if (!x || index_section(x, "summary"))
+    if (!index_lacks(x, "summary"))
         return;
     json_t *section = json_array(), *kinds = json_array(), *streams = json_array();
     for (unsigned k = 0; k < WEFT_EVENT_KINDS; k++)
@@ -58,16 +56,10 @@ void cli_index_add_summary(struct cli_index *x, const struct cli_summary *s)
     index_put_section(x, "summary", section);
 }
 
-void cli_index_add_counts(struct cli_index *x, const struct weft_reader *r,
-                          const struct weft_model *m)
+void cli_index_add_counts(struct cli_index *x, struct weft_reader *r, const struct weft_model *m)
 {
-    struct cli_summary s = {.events_total = m->events_total,
-                            .promises = m->promises - 1,
-                            .span_ns =
-                                (uint64_t)weft_later(weft_later(m->latest_ns, 0) - m->from_ns, 0),
-                            .facts = *weft_reader_facts(r),
-                            .damage = *weft_reader_damage(r)};
-    memcpy(s.events, m->events, sizeof s.events);
+    struct cli_summary s = {.reader = r};
+    cli_summary_take(&s, m);
     cli_index_add_summary(x, &s);
 }
 
