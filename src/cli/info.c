@@ -4,7 +4,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/order.h"
 #include "cli/ending.h"
 #include "cli/info_outside.h"
 #include "cli/index/index.h"
