@@ -56,30 +56,30 @@ static bool take_word(struct parser *p, const char *word)
 
 /* ---- Patterns ---- */
 
-/* The end of a pattern that begins at p->at. quote: the quote behind which it begins, or 0. */
-static const char *pattern_end(const struct parser *p, char quote)
+/* Where the first of these characters comes, or the end; one behind a backslash does not count. *tight: there, but before
+ * the spaces that come last. */
+static const char *find_one(const char *from, const char *stops, const char **tight)
 {
-    const char *end = p->at;
-    for (; *end && (quote ? *end != quote : *end != '>' && *end != '<'); end++)
-        if (*end == '\\' && end[1])
-            end++;
-    return end;
+    const char *at = *tight = from;
+    while (*at && !strchr(stops, *at)) {
+        const bool space = *at == ' ' || *at == '\t';
+        at += *at == '\\' && at[1] ? 2 : 1;
+        if (!space)
+            *tight = at;
+    }
+    return at;
 }
 
 static bool take_pattern(struct parser *p, const char *what)
 {
-    const char *begin = p->at, quote = *begin == '"' || *begin == '\'' ? *begin : 0;
-    p->at += quote != 0;
-    const char *from = p->at, *end = pattern_end(p, quote);
-    p->at = end;
-    if (quote && *end != quote)
+    const char *begin = p->at, quote[] = {*begin == '"' || *begin == '\'' ? *begin : 0, 0};
+    const char *from = begin + (*quote != 0), *tight;
+    const char *stop = find_one(from, *quote ? quote : "<>", &tight), *end = *quote ? stop : tight;
+    if (*quote && !*stop)
         return wrong(p, begin, "this quote is not closed");
-    p->at += quote != 0;
-    while (!quote && end > from && (end[-1] == ' ' || end[-1] == '\t') &&
-           (end - from < 2 || end[-2] != '\\'))
-        end--;
     if (end == from)
         return wrong(p, begin, "%s is missing here; * stands for any", what);
+    p->at = stop + (*quote != 0);
     memcpy(p->c->pattern, from, (size_t)(end - from));
     p->c->pattern[end - from] = 0;
     skip_spaces(p);
@@ -150,10 +150,9 @@ static bool take_rate(struct parser *p)
     const char *begin = p->at;
     const size_t n = word_size(begin), digits = strspn(begin, "0123456789."),
                  dot = strcspn(begin, ".");
-    char number[32];
     if (!n)
         return wrong(p, begin, "a rate is missing here, as in 5/s");
-    if (begin[digits] == '/' && digits && digits < sizeof number && dot != digits - 1 &&
+    if (begin[digits] == '/' && digits && digits < 32 && dot != digits - 1 &&
         (dot >= digits || !memchr(begin + dot + 1, '.', digits - dot - 1))) {
         /* without strtod, which depends on the locale */
         double value = 0, scale = 1;
@@ -286,9 +285,9 @@ bool watch_condition_parse(struct watch_condition *out, const char *text,
         if ((unsigned char)*c < ' ' && *c != '\t')
             return wrong(&p, c, "there is a control character");
     skip_spaces(&p);
-    size_t size = strlen(p.at);
-    while (size && (p.at[size - 1] == ' ' || p.at[size - 1] == '\t'))
-        size--;
+    const char *end;
+    find_one(p.at, "", &end);
+    const size_t size = (size_t)(end - p.at);
     if (!size)
         return wrong(&p, text, "it is empty");
     if (size >= sizeof out->text)

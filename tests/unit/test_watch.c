@@ -56,6 +56,9 @@ TEST(conditions_of_each_kind)
         {"pending accept loop > 30s", WATCH_PENDING, "accept loop", 30000000000},
         {"failed POST *", WATCH_FAILED, "POST *", 0},
         {"failed \"failed\"", WATCH_FAILED, "failed", 0},
+        {"failed a\\  \t", WATCH_FAILED, "a\\ ", 0},
+        {"failed a\\\\  ", WATCH_FAILED, "a\\\\", 0},
+        {"failed ' a  '  ", WATCH_FAILED, " a  ", 0},
         {"loop > 200ms", WATCH_LOOP, "*", 200000000},
         {"loop>200ms", WATCH_LOOP, "*", 200000000},
         {"counter queue length > 100", WATCH_COUNTER, "queue length", 100},
@@ -74,6 +77,7 @@ TEST(conditions_of_each_kind)
     assert_true(parse("counter free < 3").below);
     assert_false(parse("counter free > 3").below);
     assert_string_equal(parse("\t crash  ").text, "crash");
+    assert_string_equal(parse("failed a\\  ").text, "failed a\\ ");
     assert_int_equal(parse("signal USR1").signal, SIGUSR1);
     assert_int_equal(parse("signal SIGUSR2").signal, SIGUSR2);
 }
@@ -144,6 +148,17 @@ TEST(mistakes_have_their_place)
     memcpy(longer + sizeof longer - 6, " > 1s", 6);
     assert_false(watch_condition_parse(&c, longer, &m));
     assert_non_null(strstr(m.why, "longer"));
+
+    /* A space that is escaped is part of the text and of the pattern. */
+    memset(longer, 'x', WATCH_TEXT_BYTES);
+    strcpy(longer + WATCH_TEXT_BYTES - 2, "\\ ");
+    assert_false(watch_condition_parse(&c, longer, &m));
+    assert_non_null(strstr(m.why, "longer"));
+    memcpy(longer, "call ", 5);
+    memmove(longer + 5, longer + 6, WATCH_TEXT_BYTES - 5);
+    assert_true(watch_condition_parse(&c, longer, &m));
+    assert_string_equal(c.text, longer);
+    assert_string_equal(c.pattern, longer + 5);
 }
 
 TEST(patterns)
