@@ -446,24 +446,26 @@ struct edges {
     uint32_t count, room;
 };
 
-static void add_edge(struct canvas *c, struct edges *e, int64_t time_ns, uint32_t from, uint32_t to)
+/* Adds an edge between the row at that height and the row of another promise. */
+static void add_edge(struct canvas *c, struct edges *e, int64_t time_ns, int32_t y0, uint32_t other)
 {
-    int32_t y0, y1;
-    if (time_ns < c->from_ns || time_ns > c->to_ns || !canvas_y(c, from, &y0) ||
-        !canvas_y(c, to, &y1) || y0 == y1 ||
+    int32_t y1;
+    if (time_ns < c->from_ns || time_ns > c->to_ns || !canvas_y(c, other, &y1) || y0 == y1 ||
         !canvas_grow(c, &e->edge, e->count, &e->room, sizeof *e->edge))
         return;
     e->edge[e->count++] =
         (struct edge){.x = canvas_x(c, time_ns), .y0 = y0 < y1 ? y0 : y1, .y1 = y0 < y1 ? y1 : y0};
 }
 
-static void add_edges(struct canvas *c, struct edges *e, uint32_t promise)
+/* … of a span in a shown row. */
+static void add_edges(struct canvas *c, struct edges *e, uint32_t at, uint32_t span)
 {
-    const struct weft_promise *p = &c->m->promise[promise];
+    const struct weft_promise *p = &c->m->promise[c->l->spans[span]];
+    const int32_t y = canvas_row_y(c, at);
     if (c->l->raw || !p->simplified)
-        add_edge(c, e, p->start_ns, p->creator, promise);
+        add_edge(c, e, p->start_ns, y, p->creator);
     if (p->becomes != WEFT_NONE)
-        add_edge(c, e, p->end_ns, promise, p->becomes);
+        add_edge(c, e, p->end_ns, y, p->becomes);
 }
 
 /* What is known of promises lies far apart in memory: fetches it for a shape that comes soon, and for one that comes sooner
@@ -479,10 +481,9 @@ static void fetch_ends(const struct canvas *c, uint32_t shape)
     }
     if (shape + AHEAD >= c->shapes)
         return;
-    const uint32_t promise = c->l->spans[c->shape[shape + AHEAD].span];
-    const struct weft_promise *p = &c->m->promise[promise];
-    const uint32_t end[] = {promise, p->creator, p->becomes};
-    for (int i = 0; i < 3; i++)
+    const struct weft_promise *p = &c->m->promise[c->l->spans[c->shape[shape + AHEAD].span]];
+    const uint32_t end[] = {p->creator, p->becomes};
+    for (int i = 0; i < 2; i++)
         if (end[i] < c->m->promises)
             __builtin_prefetch(&c->l->row[end[i]]);
 }
@@ -504,12 +505,12 @@ void canvas_draw_edges(struct canvas *c)
     if (c->visible <= EDGES_FEW) {
         for (uint32_t at = 0; at < c->shown; at++)
             for (uint32_t s = c->seen[at].begin; s < c->seen[at].end; s++)
-                add_edges(c, &e, c->l->spans[s]);
+                add_edges(c, &e, at, s);
     } else {
         c->left_out.edges = true;
         for (uint32_t i = 0; i < c->shapes; i++) {
             fetch_ends(c, i);
-            add_edges(c, &e, c->l->spans[c->shape[i].span]);
+            add_edges(c, &e, c->shape[i].at, c->shape[i].span);
         }
     }
     canvas_saw(c, WEFT_KIND_EDGES, e.count);

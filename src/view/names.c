@@ -17,6 +17,7 @@ enum {
     GAP = 4 * PX,      /* between two texts on a line */
     ROOM = 40 * PX,    /* a cut text has at least this much … */
     ASIDE = 90 * PX,   /* … or this, if it is not at the start of its line */
+    SHORT = 20 * PX,   /* with less room, a promise is not read to see how long its name is */
     TICK = 4 * PX,     /* mark at the start of the line, if that cannot be seen otherwise */
     TRIES = 24,        /* places that are tried along a line */
     FOLDED_MAX = 400,  /* folded promises that are considered, of each sort */
@@ -24,9 +25,10 @@ enum {
     FOLDED_WIDE = 280, /* px: a text takes this width, so that the folded lines stay visible … */
     FOLDED_HIGH = 36,  /* … and this height */
     CHANGES_MAX = 32,  /* labels of a promise that are considered, after its name */
+    MANY = 1000,       /* candidates: then those in low rows have only their names */
     GAPS_MAX = 16,     /* that are told apart along a line */
-    AHEAD = 8,         /* candidates or texts to prefetch */
-    TOGETHER = 16,     /* candidates whose further labels are read together */
+    AHEAD = 8,         /* texts to prefetch */
+    TOGETHER = 16,     /* candidates whose labels are read together */
 };
 
 struct box {
@@ -382,22 +384,36 @@ static bool place(struct names *n, struct text t, int32_t last, int32_t end)
     return true;
 }
 
+/* Returns the place of the name of a candidate, and in *last and *end where it begins and ends at the latest. */
+static struct text name_of(const struct canvas *c, const struct candidate *x, int32_t *last,
+                           int32_t *end)
+{
+    *end = canvas_span_room(c, c->shown_row[x->at], x->span) - 2 * PX;
+    *last = x->x0 + PX + (x->x1 - x->x0) / 2;
+    return (struct text){.x = x->x0 + PX, .y = x->y - ABOVE, .kind = NAME};
+}
+
+/* Returns false if there is no room for its name, without a look at the promise. */
+static bool may_be_named(const struct names *n, const struct candidate *x)
+{
+    int32_t last, end;
+    struct text t = name_of(n->c, x, &last, &end);
+    return (x->single && x->rank <= 1) || find_place(n, &t.x, last, end, t.y, SHORT);
+}
+
 static bool place_name(struct names *n, const struct candidate *x)
 {
     const struct canvas *c = n->c;
     uint32_t promise = c->l->spans[x->span], size;
-    int32_t end = canvas_span_room(c, c->shown_row[x->at], x->span) - 2 * PX;
-    struct text t = {.x = x->x0 + PX, .y = x->y - ABOVE, .promise = promise, .kind = NAME};
-    int32_t begin = t.x;
-    if ((!x->single || x->rank > 1) &&
-        !find_place(n, &begin, t.x + (x->x1 - x->x0) / 2, end, t.y, 1))
-        return false; /* before the promise is read */
+    int32_t last, end;
+    struct text t = name_of(c, x, &last, &end);
+    t.promise = promise;
     t.label = view_label_at_start(c, promise, x->x0);
     if (t.label != WEFT_NONE && c->m->label[t.label].time_ns > c->to_ns)
         t.label = WEFT_NONE;
     t.tick = !x->single;
     t.height = canvas_row_height(c, x->at);
-    bool placed = place(n, t, t.x + (x->x1 - x->x0) / 2, end);
+    bool placed = place(n, t, last, end);
     if (!x->single || x->rank > 1 || !view_reason_text(c, promise, &size))
         return placed;
     struct words w;
@@ -424,7 +440,9 @@ static uint32_t find_gaps(const struct names *n, struct gap *gap, int32_t x, int
     uint32_t gaps = 0;
     for (int32_t end = last + 1; x <= last && gaps < GAPS_MAX; end = last + 1)
         if (!is_taken(n, &x, y0, y1, &end)) {
-            gap[gaps++] = (struct gap){x, end};
+            const int32_t x1 = end > last ? end : end - SHORT; /* before something else */
+            gap[gaps] = (struct gap){x, x1};
+            gaps += x1 > x;
             x = end;
         }
     if (gaps == GAPS_MAX)
@@ -460,6 +478,16 @@ static void fetch_label(const struct canvas *c, uint32_t label)
         __builtin_prefetch(&c->m->label[label]);
 }
 
+/* Returns true if further labels may stand along its line. Among many, a text that is more than twice as high as its row is
+ * not seen to be of it. */
+static bool has_changes(const struct names *n, const struct candidate *x)
+{
+    const struct canvas *c = n->c;
+    return x->single && c->l->look[x->span] & WEFT_LOOK_LABELS &&
+           (n->candidates < MANY || x->rank == 0 ||
+            canvas_row_height(c, x->at) >= c->row_height_text / 2);
+}
+
 /* Chooses those of some candidates along whose line there is room, and finds the labels at the start. */
 static void begin_reading(const struct names *n, struct reading *r, const struct candidate *x,
                           uint32_t count)
@@ -471,7 +499,7 @@ static void begin_reading(const struct names *n, struct reading *r, const struct
         r->line[r->lines].candidate = &x[i];
         r->line[r->lines].changes = 0;
         r->line[r->lines].gaps =
-            x[i].single && c->l->look[x[i].span] & WEFT_LOOK_LABELS
+            has_changes(n, &x[i])
                 ? find_gaps(n, r->line[r->lines].gap, x[i].x0 + PX + 1, x[i].x1, x[i].y - ABOVE)
                 : 0;
         if (r->line[r->lines].gaps) /* otherwise the promise is not read */
@@ -568,22 +596,35 @@ static void draw_texts(struct names *n)
     }
 }
 
-/* What names need to know of promises lies far apart in memory: fetches it for candidates that come soon. */
-static void fetch_labels(const struct names *n, uint32_t i)
+/* Places the names of some candidates. What they need to know of promises lies far apart in memory: it is fetched for all
+ * before the first is read. Returns how many lines that are drawn singly have a text. */
+static uint32_t place_names(struct names *n, const struct candidate *x, uint32_t count)
 {
     const struct canvas *c = n->c;
     const struct weft_model *m = c->m;
-    if (i + 4 * AHEAD < n->candidates)
-        __builtin_prefetch(&c->l->spans[n->candidate[i + 4 * AHEAD].span]);
-    if (i + 3 * AHEAD < n->candidates)
-        __builtin_prefetch(&m->promise[c->l->spans[n->candidate[i + 3 * AHEAD].span]].first_label);
-    for (uint32_t k = 1; k <= 2 && i + k * AHEAD < n->candidates; k++) {
-        uint32_t l = m->promise[c->l->spans[n->candidate[i + k * AHEAD].span]].first_label;
-        if (k == 1 && l != WEFT_NONE)
-            l = m->label[l].next;
-        if (l != WEFT_NONE)
-            __builtin_prefetch(&m->label[l]);
-    }
+    const struct candidate *open[TOGETHER];
+    uint32_t opens = 0, written = 0;
+    for (uint32_t i = 0; i < count; i++)
+        if ((x[i].single || n->folded) && may_be_named(n, &x[i])) {
+            __builtin_prefetch(&c->l->spans[x[i].span]);
+            open[opens++] = &x[i];
+        }
+    for (uint32_t i = 0; i < opens; i++)
+        __builtin_prefetch(&m->promise[c->l->spans[open[i]->span]].first_label);
+    for (uint32_t i = 0; i < opens; i++)
+        fetch_label(c, m->promise[c->l->spans[open[i]->span]].first_label);
+    for (uint32_t i = 0; i < opens; i++)
+        if (open[i]->single)
+            written += place_name(n, open[i]);
+        else if (n->folded)
+            n->folded -= place_name(n, open[i]);
+    return written;
+}
+
+/* How many candidates from that one on are taken together. */
+static uint32_t some(const struct names *n, uint32_t from)
+{
+    return n->candidates - from < TOGETHER ? n->candidates - from : TOGETHER;
 }
 
 /* Chooses, places and draws the names. Returns how many lines that are drawn singly (c->shape) have a text. */
@@ -596,16 +637,10 @@ static uint32_t write_names(struct names *n)
     add_single(n);
     add_folded(n);
     sort_candidates(n);
-    for (uint32_t i = 0; i < n->candidates && !c->list->failed; i++) {
-        fetch_labels(n, i);
-        if (n->candidate[i].single)
-            written += place_name(n, &n->candidate[i]);
-        else if (n->folded)
-            n->folded -= place_name(n, &n->candidate[i]);
-    }
     for (uint32_t i = 0; i < n->candidates && !c->list->failed; i += TOGETHER)
-        place_changes(n, &n->candidate[i],
-                      n->candidates - i < TOGETHER ? n->candidates - i : TOGETHER);
+        written += place_names(n, &n->candidate[i], some(n, i));
+    for (uint32_t i = 0; i < n->candidates && !c->list->failed; i += TOGETHER)
+        place_changes(n, &n->candidate[i], some(n, i));
     if (!c->list->failed)
         view_gross_write(c, n);
     if (!c->list->failed)
