@@ -172,12 +172,9 @@ static int64_t find_first(const struct explore_pane *p)
 
 static void measure(struct explore_pane *p)
 {
-    const struct weft_model *m = p->model;
-    int64_t begin = 0;
-    for (uint32_t i = 1; i < m->promises; i++)
-        begin = m->promise[i].start_ns < begin ? m->promise[i].start_ns : begin;
-    p->begin = clamped(begin);
-    p->end = clamped(m->end_ns > 0 ? m->end_ns : 1);
+    const int64_t end_ns = p->model->end_ns;
+    p->begin = clamped(p->scene->o->begin_ns);
+    p->end = clamped(end_ns > 0 ? end_ns : 1);
     p->first = (double)find_first(p);
 }
 

@@ -78,6 +78,7 @@ static void add_promises(struct weft_overview *o, const struct weft_model *m)
 {
     for (uint32_t i = 1; i < m->promises; i++) {
         const struct weft_promise *p = &m->promise[i];
+        o->begin_ns = p->start_ns < o->begin_ns ? p->start_ns : o->begin_ns;
         if (p->created && p->start_ns >= 0)
             o->acts[cell_at(o, p->start_ns)]++;
         if (p->outcome == WEFT_FAILED || weft_model_overdue(m, i))

@@ -14,6 +14,7 @@
 struct weft_overview {
     unsigned shift;   /* a cell is 1 << shift ns wide; the first one begins at 0 */
     uint32_t cells;   /* up to the trace's end */
+    int64_t begin_ns; /* the earliest beginning of a promise, or 0 if all begin later */
     bool runs;        /* something ran; else acts says where something happened */
     uint64_t *run_ns; /* of each cell: time that promises ran, all threads together */
     uint32_t *acts;   /* promises that began, and interactions */
