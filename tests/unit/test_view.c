@@ -586,6 +586,63 @@ TEST(many_have_a_name_together)
     weft_model_free(m);
 }
 
+/* Lines below each other, eight in each row, and each with a second label in its middle. */
+static struct weft_event twice_named(uint64_t i, uint64_t rows)
+{
+    const uint64_t n = i / 4, column = n / rows, at = column * 100000 + n % rows;
+    switch (i % 4) {
+    case 0:
+        return creates(at, LOOP, n, TASK);
+    case 1:
+        return label(at, n, "a");
+    case 2:
+        return label(column * 100000 + 40000 + n % rows, n, "later");
+    default:
+        return fulfills(column * 100000 + 90000 + n % rows, LOOP, n);
+    }
+}
+
+static struct weft_event in_low_rows(uint64_t i)
+{
+    return twice_named(i, 140);
+}
+
+static struct weft_event in_few_rows(uint64_t i)
+{
+    return twice_named(i, 60);
+}
+
+static unsigned count_texts(const struct weft_drawlist *list, const char *text)
+{
+    unsigned count = 0;
+    for (uint32_t i = 0; i < list->draws; i++)
+        count += list->draw[i].op == WEFT_DRAW_TEXT && list->draw[i].count == strlen(text) &&
+                 memcmp(list->texts + list->draw[i].first, text, strlen(text)) == 0;
+    return count;
+}
+
+/* Of many lines in low rows nobody sees which one a text in the middle is of. */
+TEST(many_low_rows_have_only_their_names)
+{
+    static const struct {
+        struct weft_event (*event)(uint64_t);
+        uint64_t rows;
+        bool has_later;
+    } cases[] = {{in_few_rows, 60, true}, {in_low_rows, 140, false}};
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct weft_model *m = build_many(cases[i].rows * 8 * 4, cases[i].event);
+        struct weft_viewport vp = whole();
+        vp.width_px = 1600;
+        vp.height_px = 800;
+        vp.no_legend = true;
+        struct weft_drawlist list = draw(m, vp);
+        assert_true(count_texts(&list, "a") > 100);
+        assert_int_equal(count_texts(&list, "later") > 0, cases[i].has_later);
+        weft_drawlist_fini(&list);
+        weft_model_free(m);
+    }
+}
+
 TEST(labels_are_texts_and_nothing_else)
 {
     struct weft_model *m =
