@@ -943,6 +943,31 @@ TEST(spin_without_wakes)
     }
 }
 
+/* Every so many times, the loop looks for news in between. */
+static struct program with_looks(unsigned every)
+{
+    struct program p = begin_as(WEFT_TRACE_RECORDING);
+    task(&p, 1, "x");
+    nap(&p, US(100), US(900));
+    for (unsigned i = 0; i < 6000; i++) {
+        const uint64_t now = MS(1) + i * US(20);
+        put(&p, switches(now, 1));
+        put(&p, switches(now + US(15), LOOP));
+        if (i % every == 0)
+            nap(&p, now + US(16), now + US(17));
+    }
+    return p;
+}
+
+/* If it does so often, what runs may be what came from outside each time. */
+TEST(spin_that_asks_in_between)
+{
+    struct program p = with_looks(20);
+    assert_true(is_likely(&p, WEFT_FINDING_SPIN));
+    p = with_looks(5);
+    assert_false(is_likely(&p, WEFT_FINDING_SPIN));
+}
+
 /* First one promise, with another run in between, then another one. */
 TEST(spins_without_wakes)
 {
