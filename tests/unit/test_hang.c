@@ -1027,6 +1027,37 @@ TEST(a_timer_that_has_yet_to_go_off)
     }
 }
 
+/* A timer may take ten times as long as the longest of the others and 100 ms, and hardly more. */
+TEST(a_timer_that_is_just_not_overdue)
+{
+    for (uint64_t late = 9; late <= 10; late++) {
+        uint64_t made, longest = 0;
+        begin_as(WEFT_TRACE_RECORDING, false);
+        create(LOOP, 1, TASK_, "main");
+        should(1);
+        for (uint64_t i = 2; i < 10; i++) {
+            create(1, i, TIMER_, "pause");
+            made = now;
+            add(try_read(0, 1, i));
+            sleep_ms(100);
+            add(fulfills(0, LOOP, i));
+            longest = now - made;
+            add(reads(0, 1, i));
+            add(switches(0, LOOP));
+        }
+        create(1, 10, TIMER_, "pause");
+        made = now;
+        add(try_read(0, 1, 10));
+        add(suspends(0));
+        now = made + 10 * (longest + 100 * MS) + late - 1000;
+        add(resumes(0));
+        if (late == 9)
+            NOTHING();
+        else
+            EXPECT("hang-root possible 10 x1: 1\n", "'pause'");
+    }
+}
+
 /* main waits for a ticker as well, which has only been cut off. */
 TEST(what_goes_on_as_always_is_not_the_cause)
 {
