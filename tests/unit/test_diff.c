@@ -836,6 +836,52 @@ TEST(by_chance)
     }
 }
 
+/* Tasks that end one after another; two that are next to each other, the other way round. */
+static struct run in_order(uint64_t count, uint64_t swapped)
+{
+    struct maker k;
+    begin(&k);
+    for (uint64_t i = 1; i <= count; i++) {
+        const char name[] = {(char)('a' + i / 676), (char)('a' + i / 26 % 26), (char)('a' + i % 26),
+                             0};
+        make(&k, US(i), LOOP, i, S_TASK, name);
+    }
+    for (uint64_t i = 1; i <= count; i++)
+        put(&k, fulfills(MS(10) + US(i), LOOP,
+                         i == swapped       ? i + 1
+                         : i == swapped + 1 ? swapped
+                                            : i));
+    return finish(&k, MS(20));
+}
+
+/* Only the first 1000 are compared with each other. */
+TEST(orders)
+{
+    static const struct {
+        uint64_t count, swapped;
+        uint32_t orders;
+    } runs[] = {{3, 1, 1}, {1050, 999, 1}, {1050, 1000, 0}};
+    for (unsigned i = 0; i < COUNT(runs); i++) {
+        const uint64_t first = runs[i].swapped;
+        struct run good = in_order(runs[i].count, UINT32_MAX),
+                   bad = in_order(runs[i].count, runs[i].swapped);
+        const struct weft_history *h = good.h;
+        struct weft_diff d;
+        assert_int_equal(weft_diff_find(&d, &h, 1, bad.h, NULL, NULL), 0);
+        assert_false(weft_diff_any(&d));
+        assert_int_equal(d.orders, runs[i].orders);
+        if (d.orders) {
+            assert_int_equal(d.order[0].good_first, at(&good, first));
+            assert_int_equal(d.order[0].good_second, at(&good, first + 1));
+            assert_int_equal(d.order[0].bad_first, at(&bad, first));
+            assert_int_equal(d.order[0].bad_second, at(&bad, first + 1));
+        }
+        weft_diff_fini(&d);
+        leave(&good);
+        leave(&bad);
+    }
+}
+
 /* A program with mirage-profile's Lwt and with one that tells weft: other types, names that nobody has given, a promise that stands
  * for the loop, a lock, and a place in the queue of a condition. */
 TEST(old_and_new_lwt)
