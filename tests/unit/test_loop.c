@@ -723,9 +723,10 @@ static uint64_t kept_off(unsigned turn, unsigned every, unsigned place)
     return every && turn % every == every - 1 && turn / every % 2 == place ? MS(12) : 0;
 }
 
-/* Two tasks wake each other with conditions. Every so often, one of them makes something, which says so; or others have
- * the core. */
-static struct program exchange(unsigned count, uint64_t each, unsigned makes, unsigned busy)
+/* Two tasks wake each other with conditions, one of them first. Every so often, one of them makes something, which says so;
+ * or others have the core. */
+static struct program exchange_from(unsigned first, unsigned count, uint64_t each, unsigned makes,
+                                    unsigned busy)
 {
     struct program p = begin();
     task(&p, 1, "left");
@@ -738,7 +739,7 @@ static struct program exchange(unsigned count, uint64_t each, unsigned makes, un
     nap(&p, US(100), MS(1));
     uint64_t now = MS(1);
     for (unsigned i = 0; i < count; i++, now += each) {
-        uint64_t self = 1 + i % 2, other = 2 - i % 2;
+        uint64_t self = 1 + (first - 1 + i) % 2, other = 3 - self;
         if (i)
             put(&p, signals(now, self, 2 + self));
         else
@@ -758,6 +759,11 @@ static struct program exchange(unsigned count, uint64_t each, unsigned makes, un
     return p;
 }
 
+static struct program exchange(unsigned count, uint64_t each, unsigned makes, unsigned busy)
+{
+    return exchange_from(1, count, each, makes, busy);
+}
+
 static struct program with_exchange(unsigned count, uint64_t each, unsigned makes)
 {
     return exchange(count, each, makes, 0);
@@ -766,6 +772,11 @@ static struct program with_exchange(unsigned count, uint64_t each, unsigned make
 TEST(exchange_of_wakes)
 {
     struct program p = with_exchange(4000, US(2), 0);
+    expect(&p,
+           "likely spin: 'left' (task 1) and 'right' (task 2) ran 3,999 times within 8 ms, from "
+           "1.002 ms on, waking each other all the time, and, as far as is recorded, did nothing "
+           "for anybody else.\n");
+    p = exchange_from(2, 4000, US(2), 0, 0);
     expect(&p,
            "likely spin: 'left' (task 1) and 'right' (task 2) ran 3,999 times within 8 ms, from "
            "1.002 ms on, waking each other all the time, and, as far as is recorded, did nothing "
