@@ -569,6 +569,26 @@ TEST(test_text_sizes)
     assert_true(trace.facts->lost_texts >= MAX - WEFT_TEXT_MAX);
 }
 
+/* A text is stored, and found again, also among many that end alike. */
+TEST(test_texts_are_stored_once)
+{
+    uint64_t used[2];
+    start(2 * MIB);
+    for (int again = 0; again < 2; again++) {
+        for (unsigned i = 0; i < 500; i++) {
+            char text[32];
+            snprintf(text, sizeof text, "text %03u, and more words", i);
+            assert_int_equal(strlen(text) % 8, 0);
+            weft_label(1, text);
+        }
+        used[again] = weft_record_rec.strings->used_bytes;
+    }
+    stop_and_read();
+    assert_int_equal(trace.events, 1000);
+    assert_true(used[0] >= 500 * 24);
+    assert_int_equal(used[0], used[1]);
+}
+
 /* The strings packet fills; the texts that come then stand before their events. */
 TEST(test_inline_texts)
 {
