@@ -3,10 +3,12 @@
  * promise is lost or doubled, and what has ended is said by its event. Linked with --wrap=pread64. */
 #include <fcntl.h>
 #include <inttypes.h>
+#include <sys/file.h>
 
 #include "format/listed.h"
 #include "model/model.h"
 #include "packets.h"
+#include "read/alive.h"
 #include "read/reader.h"
 #include "read/snapshot.h"
 
@@ -439,6 +441,22 @@ TEST(newer_cells)
     assert_int_equal(seen, 1u << 1 | 1u << 4 | 1u << 6);
     trace_fini(&t[0]);
     trace_fini(&t[1]);
+}
+
+/* Samples are being written to a file as long as somebody holds its lock. Who asks does not hold it. */
+TEST(who_asks_holds_no_lock)
+{
+    const struct weft_facts_header facts = {.state = WEFT_TRACE_RECORDING};
+    struct trace t = {.fd = -1};
+    const int writer = open(trace_path(&t), O_RDWR | O_CLOEXEC);
+    assert_true(writer >= 0);
+    assert_false(weft_facts_sampling(&facts, t.fd));
+    assert_int_equal(flock(writer, LOCK_EX | LOCK_NB), 0);
+    assert_true(weft_facts_sampling(&facts, t.fd));
+    assert_int_equal(flock(writer, LOCK_UN), 0);
+    assert_false(weft_facts_sampling(&facts, t.fd));
+    close(writer);
+    trace_fini(&t);
 }
 
 RUN_TESTS(NULL, NULL)
