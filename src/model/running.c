@@ -23,9 +23,7 @@ static int note_stream(struct weft_builder *b, uint32_t stream)
     struct weft_model *m = b->m;
     if (stream == 0 && !m->run_stream)
         return 0;
-    bool first = !m->run_stream;
-    if (first)
-        b->run_stream_room = m->runs;
+    const bool first = !m->run_stream;
     if (!model_grow(&m->run_stream, m->runs, &b->run_stream_room, sizeof *m->run_stream))
         return model_no_room(b, m->runs, "runs");
     if (first)
