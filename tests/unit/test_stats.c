@@ -75,6 +75,10 @@ TEST(percentiles)
     assert_int_equal(m->promise[r->slowest].id, 1);
     assert_int_equal(weft_stats_below(&s, r, 400), 4);
     assert_int_equal(weft_stats_below(&s, r, 401), 5);
+    static const uint32_t in_power[WEFT_STATS_POWERS] = {
+        [0] = 1, [6] = 1, [7] = 1, [8] = 3, [9] = 4};
+    for (unsigned power = 0; power < WEFT_STATS_POWERS; power++)
+        assert_int_equal(weft_stats_in_power(&s, r, power), in_power[power]);
     assert_int_equal(weft_stats_percentile(&s, r, 100), 900);
     assert_int_equal(weft_stats_percentile(&s, r, 0), 0);
     assert_true(r->rate > 11 / 1.9e-6 - 1 && r->rate < 11 / 1.9e-6 + 1); /* of 100 to 2000 ns */
