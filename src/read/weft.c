@@ -536,7 +536,7 @@ static int open_weft(struct weft_reader *r, struct weft_error *err)
     rc = goes_on ? 0 : read_pending_load(f, err);
     if (rc == 0)
         rc = read_merge_begin(f, err);
-    return rc < 0 ? rc : read_drained_begin(f, err);
+    return rc == 0 ? read_drained_begin(f, err) : rc;
 }
 
 bool read_part_packets(const struct weft_reader *r, bool (*use)(void *data, uint64_t offset),
