@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: ISC */
+/* The file in which a program in OCaml 5 keeps its runtime events (format/ocaml.h): rings of words, and what is read from them. */
+#include "format/ocaml.h"
+#include "read/reader.h"
+#include "trace.h"
+
+enum {
+    RINGS = 3,
+    ROOM = 16, /* words of a ring */
+    RINGS_AT = WEFT_OCAML_HEAD_BYTES + RINGS * WEFT_OCAML_RING_HEAD_BYTES,
+    NAMES_AT = RINGS_AT + RINGS * ROOM * 8,
+    BYTES = NAMES_AT + WEFT_OCAML_NAMES * WEFT_OCAML_NAME_BYTES,
+    COUNT_ID = 7, /* the event that counts */
+};
+
+static unsigned char file[BYTES];
+
+static unsigned char *counts_of(unsigned ring)
+{
+    return file + WEFT_OCAML_HEAD_BYTES + ring * WEFT_OCAML_RING_HEAD_BYTES;
+}
+
+/* The first `before` words of each ring were overwritten. */
+static void begin(uint64_t before)
+{
+    const uint64_t head[WEFT_OCAML_HEAD_WORDS] = {
+        WEFT_OCAML_VERSION, RINGS,   WEFT_OCAML_RING_HEAD_BYTES,
+        8 * ROOM,           ROOM,    WEFT_OCAML_HEAD_BYTES,
+        RINGS_AT,           NAMES_AT};
+    memset(file, 0, sizeof file);
+    memcpy(file, head, sizeof head);
+    strcpy((char *)file + NAMES_AT + COUNT_ID * WEFT_OCAML_NAME_BYTES, "count");
+    for (unsigned ring = 0; ring < RINGS; ring++) {
+        weft_write_u64(counts_of(ring), before);
+        weft_write_u64(counts_of(ring) + 8, before);
+    }
+}
+
+static void put(unsigned ring, uint64_t time_ns, uint64_t value)
+{
+    const struct weft_ocaml_item item = {3, true, WEFT_OCAML_INT, COUNT_ID};
+    const uint64_t words[] = {weft_ocaml_item_head(&item), time_ns, value};
+    const uint64_t at = weft_read_u64(counts_of(ring) + 8);
+    assert_true(at % ROOM + COUNT(words) <= ROOM);
+    memcpy(file + RINGS_AT + 8 * (ring * ROOM + at % ROOM), words, sizeof words);
+    weft_write_u64(counts_of(ring) + 8, at + COUNT(words));
+}
+
+/* "time ring value, …" */
+static void expect(const char *wanted, uint64_t streams, struct weft_damage *damage,
+                   uint64_t *overwritten)
+{
+    struct trace t = {.fd = -1};
+    struct weft_reader *r;
+    const struct weft_event *ev;
+    char found[500] = "";
+    size_t used = 0;
+    memcpy(trace_extend(&t, sizeof file), file, sizeof file);
+    assert_int_equal(weft_reader_open(&r, trace_path(&t), NULL), 0);
+    for (ptrdiff_t n; (n = weft_reader_next(r, &ev, NULL)) != 0;) {
+        assert_true(n > 0);
+        for (ptrdiff_t i = 0; i < n; i++)
+            if (ev[i].kind == WEFT_EVENT_COUNTER)
+                used += (size_t)snprintf(found + used, sizeof found - used, "%s%d %d %d",
+                                         used ? ", " : "", (int)ev[i].time_ns, (int)ev[i].stream,
+                                         (int)ev[i].value);
+    }
+    expect_text(found, wanted);
+    assert_int_equal(weft_reader_facts(r)->streams, streams);
+    assert_int_equal(weft_reader_facts(r)->wrapped, weft_reader_facts(r)->overwritten_words > 0);
+    *damage = *weft_reader_damage(r);
+    *overwritten = weft_reader_facts(r)->overwritten_words;
+    weft_reader_close(r);
+    trace_fini(&t);
+}
+
+/* One ring was never used, which is no damage. */
+TEST(rings_are_merged)
+{
+    struct weft_damage damage;
+    uint64_t overwritten;
+    begin(0);
+    put(0, 100, 1);
+    put(2, 110, 2);
+    put(2, 115, 3);
+    put(0, 120, 4);
+    expect("100 0 1, 110 1 2, 115 1 3, 120 0 4", 2, &damage, &overwritten);
+    assert_int_equal(damage.problems, 0);
+    assert_int_equal(damage.backward_times, 0);
+    assert_int_equal(overwritten, 0);
+}
+
+TEST(times_that_run_backwards)
+{
+    struct weft_damage damage;
+    uint64_t overwritten;
+    begin(0);
+    put(1, 100, 1);
+    put(1, 90, 2);
+    put(1, 90, 3);
+    put(1, 110, 4);
+    put(1, 110, 5);
+    expect("100 0 1, 100 0 2, 100 0 3, 110 0 4, 110 0 5", 1, &damage, &overwritten);
+    assert_int_equal(damage.backward_times, 2);
+    assert_int_equal(damage.problems, 0);
+}
+
+/* Words that were overwritten are counted, and the rest is where the counts say. */
+TEST(rings_that_have_wrapped)
+{
+    struct weft_damage damage;
+    uint64_t overwritten;
+    begin(ROOM + 2);
+    put(0, 100, 1);
+    put(1, 110, 2);
+    expect("100 0 1, 110 1 2", RINGS, &damage, &overwritten);
+    assert_int_equal(overwritten, RINGS * (ROOM + 2));
+    assert_int_equal(damage.problems, 0);
+}
+
+/* A ring has at most as many words as there is room for, and not less than none. */
+TEST(counts_that_cannot_be)
+{
+    static const struct {
+        uint64_t head, tail;
+        bool right;
+    } counts[] = {{0, ROOM, true}, {0, ROOM + 1, false}, {4, 3, false}, {3, 3 + ROOM, true}};
+    for (unsigned i = 0; i < COUNT(counts); i++) {
+        struct weft_damage damage;
+        uint64_t overwritten;
+        begin(0);
+        put(0, 100, 1);
+        put(2, 105, 1);
+        memset(file + RINGS_AT + 8 * ROOM, 0, 8 * ROOM);
+        for (unsigned word = 0; word < ROOM; word++) /* padding of one word */
+            weft_write_u64(file + RINGS_AT + 8 * (ROOM + word), UINT64_C(1) << 54);
+        weft_write_u64(counts_of(1), counts[i].head);
+        weft_write_u64(counts_of(1) + 8, counts[i].tail);
+        expect(counts[i].right ? "100 0 1, 105 2 1" : "100 0 1, 105 1 1", counts[i].right ? 3 : 2,
+               &damage, &overwritten);
+        assert_int_equal(damage.problems, !counts[i].right);
+    }
+}
+
+RUN_TESTS(NULL, NULL)
