@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: ISC
 """eio.py TRUTH DUMP: what OCaml's own reader (NAME.events.txt) or eio-trace's (NAME.dump.txt) says of a recording is in what weft
-dump says of it: every fiber, context and object, what ran, what was waited for, names, and when. Says what differs, and exits with 1."""
+dump says of it: every fiber, context and object, what ran and where, what was waited for, names, and when. Says what differs, and exits with 1."""
 
 import collections
 import re
@@ -34,9 +34,9 @@ def of_ring(path):
             sort[m[2]] = m[1]
             yield time, f"creates {m[1]} {m[2]}"
         elif m := re.fullmatch(r"fiber (\d+) is now running", text):
-            yield time, f"runs {m[1]}"
+            yield time, f"runs {m[1]} on {ring}"
         elif text.startswith("fiber suspended"):
-            yield time, "runs -1"
+            yield time, f"runs -1 on {ring}"
         elif text in ("domain suspend", "domain resume"):
             yield time, text.split()[1]
         elif m := re.fullmatch(r"put (\d+)", text):
@@ -90,19 +90,20 @@ def of_fxt(path):
             fields = dict(re.findall(r"(\w+)=(\S+)", m[4]))
         elif m := re.match(r"event ts=(\d+) \S+ cat=eio.suspend duration begin", line):
             event = int(m[1]), "suspended"
-        elif m := re.match(r"scheduling thread_wakeup ts=(\d+) cpu=\d+ (\d+)", line):
-            yield int(m[1]), f"runs {m[2]}"
+        elif m := re.match(r"scheduling thread_wakeup ts=(\d+) cpu=(\d+) (\d+)", line):
+            yield int(m[1]), f"runs {m[3]} on {m[2]}"
         elif m := re.match(r"user (\d+) name=(.*) thread=", line):
             name = plain(m[2].strip('"'))
             yield None, f"name {m[1]} {name}"
     yield from told()
 
 
-def said(path):
+def said(path, fxt):
+    """fxt: the truth does not say on which ring nothing runs."""
     first_own = 10**12
     contexts = set()
     for line in open(path, encoding="utf-8", errors="replace"):
-        time, _, kind, rest = (line.rstrip("\n") + " ").split(" ", 3)
+        time, ring, kind, rest = (line.rstrip("\n") + " ").split(" ", 3)
         field = dict(re.findall(r"(\w+)=(\"(?:[^\"\\]|\\.)*\"|\S+)", rest))
         time = int(time)
         number = {k: int(v) for k, v in field.items() if re.fullmatch(r"-?\d+", v)}
@@ -113,11 +114,11 @@ def said(path):
         elif kind == "creates" and field["type"] == "log":
             yield time, "log"
         elif kind == "switch":
-            yield time, f"runs {number['p']}"
+            yield time, "runs -1" if fxt and number["p"] == -1 else f"runs {number['p']} on {ring}"
         elif kind == "read":
-            yield time, f"runs {number['reader']}"
+            yield time, f"runs {number['reader']} on {ring}"
         elif kind == "signal":
-            yield time, f"runs {number['receiver']}"
+            yield time, f"runs {number['receiver']} on {ring}"
         elif kind in ("suspend", "resume"):
             yield time, kind
         elif kind in ("fulfills", "resolves") and number["p"] < first_own and number["p"] not in contexts:
@@ -132,7 +133,7 @@ def said(path):
 
 def main():
     fxt = sys.argv[1].endswith(".dump.txt")
-    truth, seen = list((of_fxt if fxt else of_ring)(sys.argv[1])), list(said(sys.argv[2]))
+    truth, seen = list((of_fxt if fxt else of_ring)(sys.argv[1])), list(said(sys.argv[2], fxt))
     if not truth or not seen:
         sys.exit("nothing was said, or nothing was seen")
     # Times of the dump count from its first event, which is one of these.
