@@ -1604,6 +1604,43 @@ TEST(signalled_in_vain_as_always)
     }
 }
 
+/* In mirage's traces a condition makes what its waiters wait for. It was signalled in vain if it made nothing then, and ended
+ * nothing. */
+TEST(a_condition_of_mirage)
+{
+    enum { VAIN, MAKES, MAKES_LAST, ENDS, ENDS_LAST, MAKES_LATE, WAYS };
+    for (unsigned way = 0; way < WAYS; way++) {
+        const uint64_t signalled = 20 * MS, ran = signalled + 1000;
+        trace_begin(&trace, 0);
+        trace_add(&trace, creates(100, LOOP, 1, TASK));
+        trace_add(&trace, label(110, 1, "__should_resolve"));
+        trace_add(&trace, creates(120, 1, 2, CONDITION));
+        trace_add(&trace, label(120, 2, "response"));
+        trace_add(&trace, creates(130, LOOP, 3, TASK));
+        trace_add(&trace, creates(140, LOOP, 4, WAIT));
+        trace_add(&trace, switches(10 * MS, 3));
+        trace_add(&trace, signals(signalled, 2, 3));
+        if (way == MAKES || way == MAKES_LAST)
+            trace_add(&trace, creates(way == MAKES ? signalled + 500 : ran, 2, 5, WAIT));
+        if (way == ENDS || way == ENDS_LAST)
+            trace_add(&trace, fulfills(way == ENDS ? signalled + 500 : ran, 2, 4));
+        trace_add(&trace, switches(ran, 3));
+        if (way == MAKES_LATE)
+            trace_add(&trace, creates(ran + 1, 2, 5, WAIT));
+        trace_add(&trace, fulfills(30 * MS, 3, 4));
+        trace_add(&trace, fulfills(30 * MS, 3, 5));
+        trace_add(&trace, switches(40 * MS, 1));
+        trace_add(&trace, creates(40 * MS, 2, 6, WAIT));
+        trace_add(&trace, try_read(40 * MS, 1, 6));
+        trace_add(&trace, switches(40 * MS, 3));
+        trace_add(&trace, counter(300 * MS, 3, 1, "x"));
+        expect_of(__func__, trace_model(&trace),
+                  way == VAIN || way == MAKES_LATE ? "lost-wakeup likely 6 x1: 1\n"
+                                                   : "hang-root likely 6 x1: 1\n",
+                  NULL);
+    }
+}
+
 /* Requests of which the second one gives nothing back, where nobody needs to wait for the first two. */
 TEST(a_condition_of_a_pool)
 {
