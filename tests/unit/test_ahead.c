@@ -253,4 +253,28 @@ TEST(same_numbers)
     weft_model_free(m);
 }
 
+/* Of a promise that has ended, though no event says so, a model knows it as well. */
+TEST(ended_in_a_large_trace)
+{
+    struct trace t = {.fd = -1};
+    uint64_t at = 1000;
+    facts_packet(&t, (struct weft_facts_header){.state = WEFT_TRACE_STOPPED}, "");
+    for (uint64_t packet = 0; t.size < LARGE; packet++) {
+        const struct weft_events_header h = {.sequence = packet + 7, /* six were overwritten */
+                                             .begin_ticks = at,
+                                             .base = ENDED_BYTES * packet + 1};
+        events_begin_ended(&t, h, packet == 0 ? "01" : "");
+        if (packet == 0)
+            for (uint64_t id = 1; id <= 2; id++)
+                events_add(&t, WEFT_FORM_CREATE, creates(at, LOOP, id, 0), 0, 0);
+        for (int i = 0; i < 2000; i++, at += 10)
+            events_add(&t, WEFT_FORM_SWITCH, switches(at, i % 2 ? LOOP : 1), 0, 0);
+        events_end(&t, at);
+    }
+    struct weft_model *m = trace_model(&t);
+    assert_int_equal(m->promise[weft_model_find(m, 1)].outcome, WEFT_PENDING);
+    assert_int_equal(m->promise[weft_model_find(m, 2)].outcome, WEFT_RESOLVED);
+    weft_model_free(m);
+}
+
 RUN_TESTS(NULL, NULL)
