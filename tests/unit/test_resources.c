@@ -141,6 +141,25 @@ TEST(held_for_long)
            "'backup' (task 9) had one from");
 }
 
+/* One that was held up for a moment long before has not waited meanwhile. */
+TEST(who_waited_before_does_not_count)
+{
+    uint64_t pool = make_pool(3), a, b;
+    exhaust(pool, 1, 5, &a, &b);
+    give_back(a, pool);
+    give_back(b, pool);
+    put(switches(0, last_id));
+    get(last_id, pool);
+    give_back(last_id, pool);
+    put(fulfills(0, last_id, last_id));
+    put(switches(0, LOOP));
+    sleep_ms(300);
+    exhaust(pool, 3, 200, &a, &b);
+    give_back(a, pool);
+    give_back(b, pool);
+    EXPECT("pool-exhausted likely 1 x1, 3: \n", "meanwhile 3 waited for one, for 600 ms in all");
+}
+
 /* Always for so long, also when all are held; or a lock, which one can hold. */
 TEST(as_long_as_usual)
 {
