@@ -71,7 +71,6 @@ ptrdiff_t read_samples_next(struct weft_reader *r, const void **packet, uint64_t
 {
     struct samples *s = &((struct weft_file *)r)->samples;
     ptrdiff_t got = 0;
-    *packet = NULL;
     while (got == 0 && s->next < s->places) {
         const struct sample_place *p = &s->place[s->next++];
         *offset = p->in.offset;
