@@ -558,8 +558,8 @@ TEST(workers_that_are_not_busy)
 
 enum { RAN = 1, OTHER_WAIT = 2, FOR_A_PART = 4, IDLE_ONE = 8, OLD = 16 };
 
-/* Two workers make pages, each of which waits for a picture that is handed to them as well. */
-static void pages(unsigned how)
+/* Two workers make pages, each of which waits for a picture that is handed to them as well, after so many other things. */
+static void pages_with(unsigned how, unsigned others)
 {
     uint64_t page[2], picture[2];
     begin_workers();
@@ -577,6 +577,8 @@ static void pages(unsigned how)
         page[i] = hand_on("page");
     for (unsigned i = 0; i < (how & IDLE_ONE ? 1 : 2); i++) {
         begins(1 + i, page[i]);
+        for (unsigned k = 0; k < others; k++)
+            make(page[i], REQUEST, "part");
         picture[i] = make(page[i], JOB_, "picture");
         if (how & FOR_A_PART)
             picture[i] = make(page[i], REQUEST, "part");
@@ -588,6 +590,11 @@ static void pages(unsigned how)
     sleep_ms(how & OLD ? 0 : 200);
 }
 
+static void pages(unsigned how)
+{
+    pages_with(how, 0);
+}
+
 TEST(workers_that_wait_for_each_other)
 {
     pages(RAN);
@@ -597,6 +604,10 @@ TEST(workers_that_wait_for_each_other)
     EXPECT("pool-deadlock likely ", "concluded from its type");
     pages(RAN | FOR_A_PART);
     EXPECT("pool-deadlock likely ", "it is concluded that what they wait for needs");
+    pages_with(RAN | FOR_A_PART, 7);
+    EXPECT("pool-deadlock likely ", "it is concluded that what they wait for needs");
+    pages_with(RAN | FOR_A_PART, 8); /* too many for a conclusion */
+    NOTHING();
     pages(RAN | OTHER_WAIT);
     EXPECT("pool-deadlock likely ", "one of them waits for something else, too");
     pages(RAN | IDLE_ONE);
