@@ -591,6 +591,37 @@ TEST(test_failure_in_group)
     }
 }
 
+/* One other part may be all that it wants; two are not, whether or not it has run before. */
+TEST(test_failure_in_a_small_group)
+{
+    for (int way = 0; way < 4; way++) {
+        const int parts = 2 + way % 2;
+        uint64_t part[3];
+        begin();
+        uint64_t group = make(LOOP, TASK_, "all parts"), other = make(LOOP, TASK_, "other");
+        if (way / 2)
+            run(group);
+        for (int i = 0; i < parts; i++)
+            wait_for(group, part[i] = make_one(group, FETCH, "part %d", i));
+        run(LOOP);
+        sleep_for(MS);
+        fail_with(LOOP, part[0], "checksum");
+        for (int i = 1; i < parts; i++) {
+            fulfil(LOOP, part[i]);
+            wake(group, part[i]);
+            if (i == parts - 1)
+                fulfil(group, group);
+            run(LOOP);
+        }
+        go_on(other);
+        if (parts == 3) {
+            expect(analyse_find_failures, WEFT_LIKELY, part[0], NULL);
+            forget();
+        } else
+            expect_nothing(analyse_find_failures);
+    }
+}
+
 /* Parts that are awaited one after the other: those that are there already are used without a word. */
 TEST(test_failure_come_to)
 {
