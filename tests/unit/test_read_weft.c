@@ -727,6 +727,33 @@ TEST(cut_anywhere)
     trace_fini(&whole);
 }
 
+/* It becomes shorter after its packets were found: what is left is read, and where it ends is said. */
+TEST(shorter_while_it_is_read)
+{
+    enum { LEFT = 5 };
+    struct trace t = {.fd = -1};
+    struct weft_reader *r;
+    const struct weft_event *ev;
+    uint64_t events = 0;
+    facts_packet(&t, (struct weft_facts_header){.state = WEFT_TRACE_STOPPED}, "");
+    events_begin(&t, (struct weft_events_header){.sequence = 1, .begin_ticks = 10});
+    size_t left = 0;
+    for (uint64_t i = 0; i < 2 * LEFT; i++) {
+        events_add(&t, WEFT_FORM_SWITCH, switches(10 + i, i % 2), 0, 0);
+        left = i < LEFT ? t.size : left;
+    }
+    events_end(&t, 30);
+    assert_int_equal(weft_reader_open(&r, trace_path(&t), NULL), 0);
+    assert_int_equal(ftruncate(t.fd, (off_t)left), 0);
+    for (ptrdiff_t n; (n = weft_reader_next(r, &ev, NULL)) != 0; events += (uint64_t)n)
+        assert_true(n > 0);
+    assert_int_equal(events, LEFT);
+    assert_true(weft_reader_damage(r)->problems > 0);
+    assert_int_equal(weft_reader_damage(r)->first[0].offset, left);
+    weft_reader_close(r);
+    trace_fini(&t);
+}
+
 /* A ring that was cut, also between two packets or where a packet was never used; not a file to which nothing belongs but its packets. */
 TEST(shorter_than_its_ring)
 {
