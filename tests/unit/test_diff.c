@@ -891,7 +891,7 @@ TEST(old_and_new_lwt)
     trace_add(&t, switches(0, 0));
     trace_add(&t, label(US(1), 0, "query"));
     trace_add(&t, creates(US(2), 0, 1, CONDITION));
-    trace_add(&t, label(US(3), 1, "response"));
+    trace_add(&t, label(US(3), 1, "(response)"));
     trace_add(&t, creates(US(4), 0, 2, TRY));
     trace_add(&t, creates(US(5), 1, 3, TASK));
     trace_add(&t, creates(US(6), 0, 4, TASK));
@@ -904,7 +904,7 @@ TEST(old_and_new_lwt)
     begin(&k);
     make(&k, 0, LOOP, 1, S_MUTEX, "Lwt_mutex.create Query.lock query.ml:3");
     make(&k, US(2), LOOP, 2, S_CONDITION, "Lwt_condition.create Query query.ml:4");
-    put(&k, label(US(3), 2, "response"));
+    put(&k, label(US(3), 2, "(response)"));
     make(&k, US(4), LOOP, 3, S_CATCH, ".ml:12");
     make(&k, US(6), LOOP, 4, S_TASK, "given up");
     put(&k, cancels(US(8), LOOP, 4));
