@@ -592,6 +592,34 @@ TEST(who_waits_meanwhile_counts)
         "be due to what else the machine had to do]\n");
 }
 
+/* What harms somebody is told first, however long others run. */
+TEST(who_harms_comes_first)
+{
+    struct program p = begin();
+    task(&p, 1, "heartbeat");
+    task(&p, 2, "render");
+    task(&p, 3, "alone");
+    uint64_t now = beats(&p, 1, MS(1), 10, 1000);
+    put(&p, creates(now, 1, 1015, 0));
+    put(&p, try_read(now, 1, 1015));
+    put(&p, switches(now + US(10), 2));
+    put(&p, switches(now + MS(40), LOOP));
+    now += MS(41);
+    put(&p, fulfills(now, LOOP, 1015));
+    put(&p, reads(now + US(5), 1, 1015));
+    put(&p, switches(now + US(10), LOOP));
+    nap(&p, now + US(20), now + MS(9));
+    now += MS(10);
+    put(&p, switches(now, 3));
+    put(&p, switches(now + MS(60), LOOP));
+    nap(&p, now + MS(61), now + MS(90));
+    expect(&p,
+           "likely loop-blocked: 'render' (task 2) ran for 40 ms without a break, from 51.01 ms "
+           "on. Meanwhile 'heartbeat' could not run although it was its turn.\n"
+           "possible loop-blocked: 'alone' (task 3) ran for 60 ms without a break, from 102 ms on. "
+           "[nobody needed the event loop meanwhile, as far as is recorded]\n");
+}
+
 /* Requests come every 10 ms. Each takes that long; the sixth holds up the loop. */
 static struct program with_requests(uint64_t length, bool due)
 {
