@@ -8,7 +8,7 @@ static struct trace t = {.fd = -1};
 /* ---- Records ---- */
 
 enum { STRING = 2, THREAD = 3, EVENT = 4, SCHEDULING = 8 }; /* records */
-enum { INSTANT = 0, BEGIN = 2, END = 3 };                   /* events */
+enum { INSTANT = 0, BEGIN = 2, END = 3, COMPLETE = 4 };     /* events */
 enum { INLINE = 0x8000 }; /* … a text of that length is in the record */
 
 static void begin(void)
@@ -120,6 +120,22 @@ TEST(threads_of_any_program)
     RECORD(event(END, 0, 1, 1, INLINE | 5), 30, UINT64_C(0x72656e6e69));
     RECORD(event(END, 0, 2, 1, 1), 40);
     expect(WEFT_EVENT_CREATES, "10 0 1 outer, 20 1 2 inner", 2, 0);
+}
+
+/* These are written when they end, so the inner one comes first, and the outer one begins before it. */
+TEST(what_is_written_when_it_ends)
+{
+    for (int ends = 0; ends < 2; ends++) {
+        begin();
+        string(1, "outer");
+        thread(1, 101);
+        RECORD(event(COMPLETE, 0, 1, 1, INLINE | 5), 20, UINT64_C(0x72656e6e69), 30);
+        RECORD(event(COMPLETE, 0, 1, 1, 1), 10, 40);
+        if (ends)
+            expect(WEFT_EVENT_FULFILLS, "30 0 2, 40 0 1", 1, 0);
+        else
+            expect(WEFT_EVENT_CREATES, "10 0 1 outer, 20 0 2 inner", 1, 0);
+    }
 }
 
 /* What goes beyond its record is left out: a name, and a thread. */
