@@ -715,6 +715,42 @@ TEST(test_reused_buffers)
     end();
 }
 
+/* What a trace says of its own events: the name of each, its number, and fields that are as long as it. */
+TEST(test_metadata)
+{
+    static const struct {
+        const char *name;
+        unsigned words, code;
+    } forms[] = {
+#define FORM(words, number, NAME, KIND, FIELDS) {#NAME, (words), (words)*32 + (number)},
+#include "format/events.def"
+    };
+    static const struct {
+        const char *text;
+        unsigned words;
+    } fields[] = {{"i32 ", 1}, {"u32 ", 1},           {"i64 ", 2},
+                  {"u64 ", 2}, {"trace_id[16]; ", 4}, {"span_id[8]; ", 2}};
+    static char text[64 * KIB];
+    assert_in_range(weft_record_metadata(text, sizeof text), 1000, sizeof text - 1);
+    for (unsigned i = 0; i < sizeof forms / sizeof *forms; i++) {
+        char wanted[200];
+        unsigned words = 0;
+        snprintf(wanted, sizeof wanted,
+                 "event { name = \"%s\"; id = %u; stream_id = 1;\n  fields := struct { ",
+                 forms[i].name, forms[i].code);
+        const char *at = strstr(text, wanted);
+        assert_non_null(at);
+        at += strlen(wanted);
+        const char *end = strstr(at, "}; };\n");
+        assert_non_null(end);
+        for (; at < end; at++)
+            for (unsigned k = 0; k < sizeof fields / sizeof *fields; k++)
+                words +=
+                    strncmp(at, fields[k].text, strlen(fields[k].text)) == 0 ? fields[k].words : 0;
+        assert_int_equal(words, forms[i].words);
+    }
+}
+
 /* ---- Starting and stopping ---- */
 
 static int try_start(const char *path, uint64_t bytes)
