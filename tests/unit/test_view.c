@@ -1378,6 +1378,53 @@ TEST(waiting_is_no_wall)
     weft_model_free(m);
 }
 
+/* One row of promises, each as long as an interval of the index: every other one is long and runs all the time. */
+static struct weft_event by_turns(uint64_t i)
+{
+    const uint64_t p = i / 3, at = 1000 * p;
+    const bool runs = p % 2 == 0;
+    switch (i % 3) {
+    case 0:
+        return creates(at, LOOP, p + 1, TASK);
+    case 1:
+        return switches(at, runs ? p + 1 : LOOP);
+    default:
+        return fulfills(at + (runs ? 990 : 10), LOOP, p + 1);
+    }
+}
+
+/* Where each cell shows two intervals of the index, one full and one nearly empty, each cell is half full. */
+TEST(each_interval_of_a_cell_counts)
+{
+    struct weft_model *m = build_many(3 * 20000, by_turns);
+    struct weft_scene *s = lay_out(m, false);
+    struct weft_drawlist list = {0};
+    struct weft_geometry g = {0};
+    struct weft_viewport vp = whole();
+    uint8_t cover[CELLS_MAX], run[CELLS_MAX];
+    vp.width_px = 800;
+    vp.tips = false;
+    vp.no_legend = true;
+    assert_int_equal(weft_view_draw(&list, &g, s, &vp), 0);
+    const int32_t cells = (g.x1 - g.x0) / CELL;
+    for (int64_t from = 6000000; from < 6002000; from += 250) {
+        vp.from_ns = from;
+        vp.to_ns = from + 2000 * cells;
+        assert_int_equal(weft_view_draw(&list, &g, s, &vp), 0);
+        assert_int_equal(g.shown, 1);
+        drawn_shades(cover, &list, WEFT_INK_FOLD, &g, g.shown_y[0], g.shown_y[1]);
+        drawn_shades(run, &list, WEFT_INK_RUN, &g, g.shown_y[0], g.shown_y[1]);
+        for (int32_t i = 1; i < cells - 1; i++)
+            if (cover[i] < 100 || cover[i] > 140 || run[i] < 75 || run[i] > 125)
+                fail_msg("from %" PRId64 ", cell %d: %d are covered, %d run", from, i, cover[i],
+                         run[i]);
+    }
+    weft_drawlist_fini(&list);
+    weft_geometry_fini(&g);
+    weft_scene_free(s);
+    weft_model_free(m);
+}
+
 static struct weft_event silence_and_burst(uint64_t i)
 {
     const uint64_t minute = UINT64_C(60000000000);
@@ -1660,6 +1707,41 @@ TEST(texts_have_the_size_asked_for)
     weft_drawlist_fini(&list);
     weft_scene_free(s);
     weft_model_free(m);
+}
+
+/* A legend of its own has texts of the size asked for, and lines in proportion. */
+TEST(legends_have_the_size_asked_for)
+{
+    static const uint16_t percent[] = {50, 90, 100, 210};
+    for (size_t i = 0; i < COUNT(percent); i++) {
+        struct weft_legend l = {.top_px = 40,
+                                .width_px = 400,
+                                .lines = 2,
+                                .text_percent = percent[i],
+                                .hidden = weft_kind_bit(WEFT_KIND_RUNNING),
+                                .pointed = WEFT_KINDS};
+        struct weft_drawlist list = {0};
+        for (unsigned k = 0; k < WEFT_KINDS; k++)
+            l.kind[k] = (struct weft_kind_seen){.count = 1000 * k, .seen = true};
+        assert_int_equal(weft_legend_draw(&list, &l), 0);
+        assert_true(l.items > 1);
+        assert_int_equal(l.items + l.left, WEFT_KINDS);
+        unsigned texts = 0;
+        for (uint32_t k = 0; k < list.draws; k++) {
+            const struct weft_draw *d = &list.draw[k];
+            if (d->op != WEFT_DRAW_TEXT)
+                continue;
+            assert_int_equal(d->size, 10 * WEFT_PX * percent[i] / 100);
+            texts++;
+        }
+        assert_int_equal(texts, l.items + 1); /* how many more there are */
+        for (uint32_t k = 0; k < l.items; k++) {
+            const struct weft_legend_item *item = &l.item[k];
+            assert_int_equal(item->y1 - item->y0, 17 * percent[i] / 100 * WEFT_PX);
+            assert_int_equal(weft_legend_at(&l, item->x0, item->y0), item->kind);
+        }
+        weft_drawlist_fini(&list);
+    }
 }
 
 TEST(a_range_says_how_long_it_is)
