@@ -191,6 +191,128 @@ TEST(what_fails_is_shown)
     weft_model_free(m);
 }
 
+/* The shade at a point in that ink, 0 if there is none; nothing is drawn twice there. */
+static uint8_t shade_at(const struct weft_drawlist *list, enum weft_ink ink, int32_t x, int32_t y)
+{
+    unsigned draws = 0;
+    uint8_t shade = 0;
+    for (uint32_t i = 0; i < list->draws; i++) {
+        const struct weft_draw *d = &list->draw[i];
+        if (d->op != WEFT_DRAW_SHADES || d->ink != ink || x < d->x0 ||
+            x >= d->x0 + (int32_t)d->count * d->size || y < d->y0 || y >= d->y1)
+            continue;
+        shade = list->shades[d->first + (uint32_t)((x - d->x0) / d->size)];
+        draws++;
+    }
+    assert_in_range(draws, 0, 1);
+    return shade;
+}
+
+/* From the uppermost to the lowest y of what is shaded in that ink. */
+static void shaded(const struct weft_drawlist *list, enum weft_ink ink, int32_t *y0, int32_t *y1)
+{
+    *y0 = INT32_MAX;
+    *y1 = INT32_MIN;
+    for (uint32_t i = 0; i < list->draws; i++) {
+        const struct weft_draw *d = &list->draw[i];
+        if (d->op != WEFT_DRAW_SHADES || d->ink != ink)
+            continue;
+        *y0 = d->y0 < *y0 ? d->y0 : *y0;
+        *y1 = d->y1 > *y1 ? d->y1 : *y1;
+    }
+    assert_true(*y0 < *y1);
+}
+
+/* All the time in the first quarter, half of it in the second, once for a moment at 80 %. */
+static struct weft_model *more_and_less(void)
+{
+    enum { QUARTER = LENGTH / 4, TURN = 50 };
+    static struct weft_event ev[QUARTER / TURN + 8];
+    size_t n = 0;
+    ev[n++] = creates(0, LOOP, 1, TASK);
+    ev[n++] = switches(0, 1);
+    for (uint64_t t = QUARTER; t < 2 * QUARTER; t += TURN)
+        ev[n++] = switches(t, t / TURN % 2 ? 1 : LOOP);
+    ev[n++] = switches(2 * QUARTER, LOOP);
+    ev[n++] = switches(LENGTH / 5 * 4, 1);
+    ev[n++] = switches(LENGTH / 5 * 4 + 2, LOOP);
+    ev[n++] = fulfills(LENGTH, LOOP, 1);
+    return build(ev, n);
+}
+
+/* The more ran, the higher is the bar; what ran for a moment is seen, too. */
+TEST(bars_say_how_much_ran)
+{
+    enum { LEVELS = 4 };
+    struct weft_model *m = more_and_less();
+    struct weft_scene *s;
+    struct weft_drawlist list = {0};
+    const struct weft_overview_strip strip = {
+        .x1 = AXIS * WEFT_PX, .y1 = 60 * WEFT_PX, .to_ns = LENGTH, .view_to_ns = LENGTH};
+    int32_t y0, y1;
+    assert_int_equal(weft_scene_new(&s, m, false, NULL, NULL), 0);
+    assert_int_equal(weft_overview_draw(&list, s, &strip), 0);
+    shaded(&list, WEFT_INK_RUN, &y0, &y1);
+    assert_true(y0 > 0 && y1 < strip.y1 && y1 - y0 > strip.y1 / 2);
+    static const struct {
+        int64_t time;
+        uint8_t least[LEVELS], most[LEVELS]; /* from below */
+    } cases[] = {
+        {LENGTH / 8, {255, 255, 255, 255}, {255, 255, 255, 255}},
+        {LENGTH / 8 * 3, {255, 130, 0, 0}, {255, 255, 120, 0}},
+        {LENGTH / 10 * 7, {0, 0, 0, 0}, {0, 0, 0, 0}},
+        {LENGTH / 5 * 4 + 1, {60, 0, 0, 0}, {120, 0, 0, 0}},
+        {LENGTH / 10 * 9, {0, 0, 0, 0}, {0, 0, 0, 0}},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++)
+        for (int32_t level = 0; level < LEVELS; level++) {
+            const int32_t x = (int32_t)(cases[i].time * AXIS / LENGTH) * WEFT_PX;
+            const int32_t y = y1 - (y1 - y0) * (2 * level + 1) / (2 * LEVELS);
+            const uint8_t shade = shade_at(&list, WEFT_INK_RUN, x, y);
+            if (shade < cases[i].least[level] || shade > cases[i].most[level])
+                fail_msg("at %d, level %d: %u", (int)cases[i].time, level, shade);
+        }
+    weft_drawlist_fini(&list);
+    weft_scene_free(s);
+    weft_model_free(m);
+}
+
+/* A counter goes on from left to right, and up where it rises. */
+TEST(counters_are_steps)
+{
+    struct weft_model *m = busy_model();
+    struct weft_scene *s;
+    struct weft_drawlist list = {0};
+    const struct weft_overview_strip strip = {
+        .x1 = AXIS * WEFT_PX, .y1 = 60 * WEFT_PX, .to_ns = LENGTH, .view_to_ns = LENGTH};
+    const struct weft_draw *line = NULL;
+    assert_int_equal(weft_scene_new(&s, m, false, NULL, NULL), 0);
+    assert_int_equal(weft_overview_draw(&list, s, &strip), 0);
+    for (uint32_t i = 0; i < list.draws; i++)
+        if (list.draw[i].op == WEFT_DRAW_STEPS) {
+            assert_null(line);
+            line = &list.draw[i];
+        }
+    assert_non_null(line);
+    const struct weft_point *p = &list.points[line->first];
+    unsigned rises = 0;
+    for (uint32_t i = 1; i < line->count; i++) {
+        assert_true(p[i].x >= p[i - 1].x && (p[i].x == p[i - 1].x || p[i].y == p[i - 1].y));
+        if (p[i].y == p[i - 1].y)
+            continue;
+        assert_in_range(p[i].x, (80500 - 400) * AXIS / LENGTH * WEFT_PX,
+                        (80500 + 400) * AXIS / LENGTH * WEFT_PX);
+        rises++;
+    }
+    assert_int_equal(rises, 1);
+    assert_true(p[0].x == 0 && p[0].y < strip.y1);
+    p += line->count - 1;
+    assert_true(p->x == strip.x1 && 0 < p->y && p->y < strip.y1 / 2);
+    weft_drawlist_fini(&list);
+    weft_scene_free(s);
+    weft_model_free(m);
+}
+
 TEST(only_who_asks_sees_it)
 {
     struct weft_explorer *e = explorer(busy_model());
@@ -337,6 +459,14 @@ TEST(the_others_are_one_row_until_asked_for)
     uint32_t rows = p->geometry.shown;
     assert_int_equal(rows, p->scene->l->rows - 1);
     double y = (p->geometry.rows_y1 + p->geometry.older_y1) / 2.0 / WEFT_PX;
+    uint8_t
+        pending[3]; /* at the beginning all of them, one less since 1600, nothing after the end */
+    for (int i = 0; i < 3; i++)
+        pending[i] =
+            shade_at(weft_explorer_draw(e), WEFT_INK_FOLD,
+                     weft_geometry_x(&p->geometry, 1000 + 1400 * i), (int32_t)(y * WEFT_PX));
+    assert_true(pending[0] > pending[1] && pending[1] > 0);
+    assert_int_equal(pending[2], 0);
     weft_explorer_point(e, 600, y);
     assert_non_null(strstr(weft_explorer_tip(e), "3 promises were pending since before the trace"));
     weft_explorer_press(e, 600, y, 1, 0);

@@ -7,6 +7,7 @@
 #include "profile/join.h"
 #include "trace.h"
 #include "view/density.h"
+#include "view/overview.h"
 
 enum { SECOND = 1000000000, MS = 1000000, FRAMES = 5 };
 
@@ -224,6 +225,47 @@ TEST(shades_say_how_busy)
     weft_model_free(m);
 }
 
+/* In the overview samples have a strip of their own, below what ran. */
+TEST(the_overview_has_samples)
+{
+    struct weft_model *m = half_a_second();
+    const struct weft_source source = {.unit = WEFT_UNIT_NS, .period = MS};
+    struct made x = begin(&source);
+    uint32_t a = thread(&x, 1);
+    for (int64_t t = 250; t <= 750; t++)
+        sample(&x, m, a, t * MS, MS, 0);
+    struct weft_scene *s = scene_of(&x, m);
+    struct weft_drawlist list = {0};
+    struct weft_overview_strip strip = {
+        .x1 = 1000 * WEFT_PX, .y1 = 60 * WEFT_PX, .to_ns = SECOND, .view_to_ns = SECOND};
+    int32_t ran_y1 = 0, on_y0 = INT32_MAX, on_y1 = 0, x0 = INT32_MAX, x1 = 0;
+    assert_int_equal(weft_overview_draw(&list, s, &strip), 0);
+    for (uint32_t i = 0; i < list.draws; i++) {
+        const struct weft_draw *d = &list.draw[i];
+        if (d->op != WEFT_DRAW_SHADES || (d->ink != WEFT_INK_RUN && d->ink != WEFT_INK_ELSE))
+            continue;
+        if (d->ink == WEFT_INK_RUN) {
+            ran_y1 = d->y1 > ran_y1 ? d->y1 : ran_y1;
+            continue;
+        }
+        on_y0 = d->y0 < on_y0 ? d->y0 : on_y0;
+        on_y1 = d->y1 > on_y1 ? d->y1 : on_y1;
+        x0 = d->x0 < x0 ? d->x0 : x0;
+        x1 = d->x1 > x1 ? d->x1 : x1;
+    }
+    assert_true(0 < ran_y1 && ran_y1 <= on_y0 && on_y0 < on_y1 && on_y1 < strip.y1);
+    assert_in_range(x0, 245 * WEFT_PX, 251 * WEFT_PX);
+    assert_in_range(x1, 749 * WEFT_PX, 755 * WEFT_PX);
+    list.draws = 0;
+    strip.no_strips = true;
+    assert_int_equal(weft_overview_draw(&list, s, &strip), 0);
+    for (uint32_t i = 0; i < list.draws; i++)
+        assert_int_not_equal(list.draw[i].ink, WEFT_INK_ELSE);
+    weft_drawlist_fini(&list);
+    weft_scene_free(s);
+    weft_model_free(m);
+}
+
 /* From so near that a sample is wider than a pixel it covers its period, but no time away. */
 TEST(from_near)
 {
@@ -249,6 +291,26 @@ TEST(from_near)
     assert_int_equal(view_density_until(s->d, 0, VIEW_SAMPLES, 199 * MS, &hint).on_ns, 15 * MS);
     assert_int_equal(view_density_until(s->d, 0, VIEW_SAMPLES, 210 * MS, &hint).on_ns, 25 * MS);
     assert_int_equal(view_density_until(s->d, 0, VIEW_SAMPLES, SECOND, &hint).on_ns, 30 * MS);
+    weft_scene_free(s);
+    weft_model_free(m);
+}
+
+/* If nothing says how often samples were taken, what is usual between those of a busy thread is: not the pauses in which
+ * it had nothing to do, nor that two were taken at the same time. */
+TEST(the_period_is_guessed)
+{
+    struct weft_model *m = half_a_second();
+    const struct weft_source source = {.unit = WEFT_UNIT_CYCLES};
+    struct made x = begin(&source);
+    uint32_t a = thread(&x, 1);
+    for (int64_t i = 0; i < 40; i++)
+        for (int64_t t = 1; t <= 4; t++) {
+            sample(&x, m, a, (20 * i + 2 * t) * MS, 99, 0);
+            sample(&x, m, a, (20 * i + 2 * t) * MS, 99, 1);
+        }
+    struct weft_scene *s = scene_of(&x, m);
+    assert_int_equal(s->d->period_ns, 2 * MS);
+    assert_true(s->d->estimated);
     weft_scene_free(s);
     weft_model_free(m);
 }
@@ -283,6 +345,8 @@ TEST(many_threads)
         assert_int_equal(weft_view_draw(&list, &g, s, &vp), 0);
         try_drawlist(&list);
         assert_true(g.strips >= 1 && g.strips <= VIEW_STRIPS);
+        if (height && g.strips > 1) /* rows come first */
+            assert_true(g.strips_y1 - g.rows_y1 <= list.height / 4);
         struct weft_strip_pick at;
         struct weft_pick pick =
             weft_view_pick(s, &g, weft_geometry_x(&g, 10 * MS), g.strips_y1 - 1);

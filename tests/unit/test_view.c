@@ -333,6 +333,38 @@ TEST(pictures_of_millions_are_bounded)
     }
 }
 
+/* ---- Waiting for it ---- */
+
+struct told {
+    double last;
+    unsigned times, most;
+};
+
+static bool progress_rises(void *data, double share)
+{
+    struct told *t = data;
+    assert_true(share > t->last && share <= 1);
+    t->last = share;
+    return ++t->times < t->most;
+}
+
+TEST(progress_is_told)
+{
+    struct weft_model *m = build_many(20000, short_ones);
+    struct weft_scene *s;
+    struct told all = {.last = -1, .most = UINT32_MAX};
+    assert_int_equal(weft_scene_new(&s, m, false, progress_rises, &all), 0);
+    weft_scene_free(s);
+    assert_true(all.times >= 4 && all.last > 0.9);
+    for (unsigned n = 1; n <= all.times; n++) {
+        struct told some = {.last = -1, .most = n};
+        assert_int_equal(weft_scene_new(&s, m, false, progress_rises, &some), WEFT_E_CANCELED);
+        assert_null(s);
+        assert_int_equal(some.times, n);
+    }
+    weft_model_free(m);
+}
+
 /* ---- The picture ---- */
 
 TEST(out_of_range)
@@ -641,6 +673,32 @@ TEST(many_low_rows_have_only_their_names)
         weft_drawlist_fini(&list);
         weft_model_free(m);
     }
+}
+
+/* What has no name is named by its number and its type, if there is room for both; otherwise by its type. */
+TEST(a_number_has_its_type_beside_it)
+{
+    const int32_t font = 11 * WEFT_PX, gap = 4 * WEFT_PX, edges = 3 * WEFT_PX;
+    const int32_t both =
+        weft_text_width("31337", 5, font, false) + gap + weft_text_width("task", 4, font, false);
+    struct weft_drawlist list = {0};
+    struct weft_geometry g = {0};
+    struct weft_viewport vp = whole();
+    for (int32_t more = -3; more <= 3; more++) {
+        vp.to_ns = 1584 * WEFT_PX; /* a nanosecond is as wide as a unit */
+        struct weft_model *m =
+            BUILD(creates(0, LOOP, 1, TASK),
+                  creates((uint64_t)(vp.to_ns - both - edges - more), LOOP, 31337, TASK),
+                  fulfills((uint64_t)vp.to_ns, LOOP, 31337), fulfills((uint64_t)vp.to_ns, LOOP, 1));
+        struct weft_scene *s = lay_out(m, false);
+        assert_int_equal(weft_view_draw(&list, &g, s, &vp), 0);
+        assert_int_equal(g.x1 - g.x0, vp.to_ns);
+        assert_int_equal(has_text(&list, "31337"), more >= 0);
+        weft_scene_free(s);
+        weft_model_free(m);
+    }
+    weft_drawlist_fini(&list);
+    weft_geometry_fini(&g);
 }
 
 TEST(labels_are_texts_and_nothing_else)
@@ -1422,6 +1480,46 @@ TEST(each_interval_of_a_cell_counts)
     weft_drawlist_fini(&list);
     weft_geometry_fini(&g);
     weft_scene_free(s);
+    weft_model_free(m);
+}
+
+enum { LINE_ROWS = 40, LINES_OF_A_ROW = 240, LINE_NS = 1000 };
+
+/* Rows full of lines, of which every other one is wide. */
+static struct weft_event wide_and_narrow(uint64_t i)
+{
+    const uint64_t p = i / 2, at = p / LINE_ROWS * LINE_NS;
+    const uint64_t length = p / LINE_ROWS % 2 ? 990 : 550;
+    return i % 2 ? fulfills(at + length, LOOP, p + 1) : creates(at, LOOP, p + 1, TASK);
+}
+
+/* If more lines could be drawn than a painter can in time, the widest ones are, in every row. */
+TEST(the_widest_lines_are_drawn)
+{
+    struct weft_event *ev = calloc(2 * LINE_ROWS * LINES_OF_A_ROW, sizeof *ev);
+    size_t n = 0;
+    assert_non_null(ev);
+    for (uint64_t k = 0; k < LINES_OF_A_ROW; k++) {
+        for (uint64_t row = 0; row < LINE_ROWS; row++)
+            ev[n++] = wide_and_narrow(2 * (k * LINE_ROWS + row));
+        for (uint64_t row = 0; row < LINE_ROWS; row++)
+            ev[n++] = wide_and_narrow(2 * (k * LINE_ROWS + row) + 1);
+    }
+    struct weft_model *m = build(ev, n);
+    free(ev);
+    struct weft_viewport vp = whole();
+    vp.tips = false;
+    vp.no_legend = true;
+    struct weft_drawlist list = draw(m, vp);
+    unsigned drawn[2] = {0}; /* narrow, wide */
+    for (uint32_t i = 0; i < list.draws; i++) {
+        const struct weft_draw *d = &list.draw[i];
+        if (d->op == WEFT_DRAW_RECT && d->promise != WEFT_NONE)
+            drawn[(m->promise[d->promise].id - 1) / LINE_ROWS % 2]++;
+    }
+    assert_int_equal(drawn[0], 0);
+    assert_int_equal(drawn[1], LINE_ROWS * LINES_OF_A_ROW / 2);
+    weft_drawlist_fini(&list);
     weft_model_free(m);
 }
 
