@@ -4,6 +4,7 @@
 #include "../fuzz/try.h"
 #include "packets.h"
 #include "base/count.h"
+#include "view/index.h"
 #include "view/text.h"
 
 enum { MILLION = 1000000 };
@@ -1134,6 +1135,42 @@ TEST(the_focus_stays_where_it_is)
     weft_model_free(m);
 }
 
+/* Rows around a selection keep their height, as many above it as below it; the others have what is left, all of it. */
+TEST(the_selection_is_not_squeezed)
+{
+    struct weft_model *m = build_many(800, many_rows);
+    struct weft_scene *s = lay_out(m, false);
+    struct weft_drawlist list = {0};
+    struct weft_geometry g = {0};
+    struct weft_viewport vp = whole();
+    vp.no_legend = true;
+    for (int32_t height_px = 300; height_px <= 1500; height_px += 400)
+        for (uint32_t row = 100; row < 300; row += 50) {
+            vp.height_px = height_px;
+            vp.selected = s->l->spans[s->l->first[row]];
+            assert_int_equal(weft_view_draw(&list, &g, s, &vp), 0);
+            assert_int_equal(g.shown, 400);
+            uint32_t first = row, last = row;
+            const int32_t high = g.shown_y[row + 1] - g.shown_y[row];
+            assert_int_equal(high, 22 * WEFT_PX);
+            while (first > 0 && g.shown_y[first] - g.shown_y[first - 1] == high)
+                first--;
+            while (last + 1 < 400 && g.shown_y[last + 2] - g.shown_y[last + 1] == high)
+                last++;
+            assert_int_equal(last - row, row - first);
+            assert_true(last - row >= 3);
+            const int32_t above = g.shown_y[first] - g.shown_y[0], least = above / (int32_t)first;
+            assert_true(least > 0 && least < high / 2);
+            assert_in_range(g.shown_y[400] - g.shown_y[last + 1], least * (399 - (int32_t)last),
+                            (least + 1) * (399 - (int32_t)last));
+            assert_in_range(g.shown_y[400], g.rows_y1 - 10 * WEFT_PX, g.rows_y1 + 10 * WEFT_PX);
+        }
+    weft_drawlist_fini(&list);
+    weft_geometry_fini(&g);
+    weft_scene_free(s);
+    weft_model_free(m);
+}
+
 /* ---- Shades, against sums over all promises ---- */
 
 enum { CELL = 2 * WEFT_PX, CELLS_MAX = 1000, SHADES = 8 };
@@ -1330,6 +1367,39 @@ TEST(shades_are_sums)
         weft_scene_free(s);
         weft_model_free(m);
     }
+}
+
+/* Rows that the index knows only together are in one lane, if so many lines are in them that it is needed. */
+TEST(lanes_do_not_divide_what_is_crowded)
+{
+    random_state = 1;
+    alive = 3000;
+    gap_ns = 1000;
+    struct weft_model *m = build_many(300000, requests);
+    struct weft_scene *s = lay_out(m, false);
+    struct weft_drawlist list = {0};
+    struct weft_geometry g = {0};
+    struct weft_viewport vp = whole();
+    vp.tips = false;
+    unsigned edges = 0;
+    for (int32_t height = 300; height <= 1500; height += 300) {
+        vp.height_px = height;
+        assert_int_equal(weft_view_draw(&list, &g, s, &vp), 0);
+        assert_true(g.lanes > 20);
+        for (uint32_t lane = 1; lane < g.lanes; lane++) {
+            const uint32_t row = g.shown_row[g.lane[lane]], block = s->x->block_of[row];
+            const uint32_t *rows = &s->x->block_row[block];
+            const uint32_t lines = s->l->first[rows[1]] - s->l->first[rows[0]];
+            edges += lines > 300;
+            if (lines > 300 && g.lane[lane] - g.lane[lane - 1] > 1)
+                assert_int_equal(row, rows[0]);
+        }
+    }
+    assert_true(edges > 20);
+    weft_drawlist_fini(&list);
+    weft_geometry_fini(&g);
+    weft_scene_free(s);
+    weft_model_free(m);
 }
 
 /* How much of what is drawn as folds is red, in per cent; opacity counts. */
