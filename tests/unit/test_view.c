@@ -526,6 +526,50 @@ TEST(what_is_missing_is_seen)
     weft_model_free(m);
 }
 
+/* In low rows what runs is as high as two thirds of its row, in others as in a high one. */
+TEST(runs_are_as_high_as_rows_allow)
+{
+    enum { ROWS = 40 };
+    struct weft_event ev[3 * ROWS + 1];
+    size_t n = 0;
+    for (uint64_t i = 0; i < ROWS; i++)
+        ev[n++] = creates(0, LOOP, i + 1, TASK);
+    for (uint64_t i = 0; i < ROWS; i++)
+        ev[n++] = switches(100 + 20 * i, i + 1);
+    ev[n++] = switches(100 + 20 * ROWS, LOOP);
+    for (uint64_t i = 0; i < ROWS; i++)
+        ev[n++] = fulfills(1000, LOOP, i + 1);
+    struct weft_model *m = build(ev, n);
+    struct weft_scene *s = lay_out(m, false);
+    struct weft_drawlist list = {0};
+    struct weft_geometry g = {0};
+    struct weft_viewport vp = whole();
+    unsigned low = 0, high = 0;
+    vp.no_legend = true;
+    for (int32_t height = 250; height <= 1000; height += 50) {
+        vp.height_px = height;
+        assert_int_equal(weft_view_draw(&list, &g, s, &vp), 0);
+        if (g.lanes < ROWS)
+            continue;
+        const int32_t row = (g.shown_y[ROWS] - g.shown_y[0]) / ROWS;
+        for (uint32_t i = 0; i < list.draws; i++) {
+            const struct weft_draw *d = &list.draw[i];
+            if (d->op != WEFT_DRAW_RECT || d->ink != WEFT_INK_RUN)
+                continue;
+            if (row < 8 * WEFT_PX - 1)
+                assert_in_range(3 * (d->y1 - d->y0), 2 * row - 8, 2 * row + 8);
+            else if (row > 8 * WEFT_PX)
+                assert_int_equal(d->y1 - d->y0, 5 * WEFT_PX);
+            *(row < 8 * WEFT_PX ? &low : &high) += 1;
+        }
+    }
+    assert_true(low >= ROWS && high >= ROWS);
+    weft_drawlist_fini(&list);
+    weft_geometry_fini(&g);
+    weft_scene_free(s);
+    weft_model_free(m);
+}
+
 /* A promise that runs on several threads at once: what goes on longest is seen also where only that is left. */
 TEST(runs_that_overlap_are_seen)
 {
@@ -1877,6 +1921,20 @@ TEST(texts_have_the_size_asked_for)
     weft_model_free(m);
 }
 
+/* Whether something is drawn left of a name that looks like what it names. */
+static bool has_sample(const struct weft_drawlist *list, const struct weft_legend_item *item)
+{
+    for (uint32_t i = 0; i < list->draws; i++) {
+        const struct weft_draw *d = &list->draw[i];
+        const int32_t y = (d->y0 + d->y1) / 2;
+        if (d->op != WEFT_DRAW_TEXT && d->ink == weft_kinds[item->kind].ink && d->x0 >= item->x0 &&
+            d->x1 <= item->x0 + 26 * WEFT_PX && y > item->y0 && y < item->y1 &&
+            (d->x1 > d->x0 || d->y1 > d->y0))
+            return true;
+    }
+    return false;
+}
+
 /* A legend of its own has texts of the size asked for, and lines in proportion. */
 TEST(legends_have_the_size_asked_for)
 {
@@ -1907,6 +1965,7 @@ TEST(legends_have_the_size_asked_for)
             const struct weft_legend_item *item = &l.item[k];
             assert_int_equal(item->y1 - item->y0, 17 * percent[i] / 100 * WEFT_PX);
             assert_int_equal(weft_legend_at(&l, item->x0, item->y0), item->kind);
+            assert_true(has_sample(&list, item));
         }
         weft_drawlist_fini(&list);
     }
