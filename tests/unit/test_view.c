@@ -1506,6 +1506,57 @@ TEST(failures_look_like_their_share)
     }
 }
 
+enum { FINE_ROWS = 200, FAILING_ROWS = 200 };
+
+/* All begin at one moment and end at another; the lower half fails. */
+static struct weft_event upper_and_lower(uint64_t i)
+{
+    const uint64_t rows = FINE_ROWS + FAILING_ROWS, p = i - 1;
+    if (i == 0 || i > 2 * rows)
+        return label(i ? 10000 : 0, LOOP, "nothing");
+    if (p < rows)
+        return creates(5000, LOOP, p + 1, TASK);
+    return p - rows < FINE_ROWS ? fulfills(8000, LOOP, p - rows + 1)
+                                : fails(8000, LOOP, p - rows + 1, "refused");
+}
+
+/* How many end well in one lane makes the failures of another one no smaller. */
+TEST(where_all_fail_the_mark_is_as_high_as_the_lane)
+{
+    struct weft_model *m = build_many(2 * (FINE_ROWS + FAILING_ROWS) + 2, upper_and_lower);
+    struct weft_scene *s = lay_out(m, false);
+    struct weft_drawlist list = {0};
+    struct weft_geometry g = {0};
+    struct weft_viewport vp = whole();
+    unsigned marks = 0, lanes = 0;
+    vp.height_px = 600;
+    vp.tips = false;
+    vp.no_legend = true;
+    assert_int_equal(weft_view_draw(&list, &g, s, &vp), 0);
+    for (uint32_t lane = 0; lane < g.lanes; lane++) {
+        const int32_t y0 = g.shown_y[g.lane[lane]], y1 = g.shown_y[g.lane[lane + 1]];
+        if (g.shown_row[g.lane[lane]] < FINE_ROWS || g.lane[lane + 1] - g.lane[lane] == 1)
+            continue;
+        lanes++;
+        for (uint32_t i = 0; i < list.draws; i++) {
+            const struct weft_draw *d = &list.draw[i];
+            if (d->op == WEFT_DRAW_SHADES && d->ink == WEFT_INK_FAILED &&
+                d->y0 / 2 + d->y1 / 2 > y0 && d->y0 / 2 + d->y1 / 2 < y1) {
+                marks++;
+                assert_int_equal(d->count, 1);
+                assert_int_equal(list.shades[d->first], 255);
+                assert_in_range(d->y1 - d->y0, y1 - y0 - WEFT_PX, y1 - y0 + WEFT_PX);
+            }
+        }
+    }
+    assert_true(lanes > 20);
+    assert_int_equal(marks, lanes);
+    weft_drawlist_fini(&list);
+    weft_geometry_fini(&g);
+    weft_scene_free(s);
+    weft_model_free(m);
+}
+
 /* Many rows that only wait: what runs there can be seen. */
 static struct weft_event all_wait(uint64_t i)
 {
