@@ -152,6 +152,9 @@ TEST(sums_are_right)
     weft_overview_between(&sum, s, 79990, 81050);
     assert_int_equal(sum.run_ns, 1000);
     assert_int_equal(sum.failed, 1);
+    weft_overview_between(&sum, s, 80000, 80000); /* the cell that this moment is in */
+    assert_true(sum.from_ns <= 80000 && sum.to_ns > 80000);
+    assert_int_equal(sum.run_ns, sum.to_ns - 80000);
     assert_int_equal(s->o->counters, 1);
     assert_int_equal(s->o->value[0], 0);
     assert_int_equal(s->o->value[s->o->cells - 1], 7);
@@ -309,6 +312,48 @@ TEST(counters_are_steps)
     p += line->count - 1;
     assert_true(p->x == strip.x1 && 0 < p->y && p->y < strip.y1 / 2);
     weft_drawlist_fini(&list);
+    weft_scene_free(s);
+    weft_model_free(m);
+}
+
+/* What the view shows has four edges, and the rest lies under a veil. A low strip has no text, wherever it is. */
+TEST(the_window_has_edges)
+{
+    struct weft_model *m = busy_model();
+    struct weft_scene *s;
+    assert_int_equal(weft_scene_new(&s, m, false, NULL, NULL), 0);
+    for (int low = 0; low < 2; low++) {
+        struct weft_drawlist list = {0};
+        struct weft_overview_strip strip = {.x1 = AXIS * WEFT_PX,
+                                            .y0 = 500 * WEFT_PX,
+                                            .y1 = (low ? 520 : 560) * WEFT_PX,
+                                            .to_ns = LENGTH,
+                                            .view_from_ns = LENGTH / 4,
+                                            .view_to_ns = LENGTH / 2};
+        const int32_t x0 = strip.x1 / 4, x1 = strip.x1 / 2;
+        unsigned edges = 0, veils = 0, texts = 0;
+        assert_int_equal(weft_overview_draw(&list, s, &strip), 0);
+        for (uint32_t i = 0; i < list.draws; i++) {
+            const struct weft_draw *d = &list.draw[i];
+            texts += d->op == WEFT_DRAW_TEXT;
+            if (d->op != WEFT_DRAW_RECT)
+                continue;
+            assert_true(d->y0 >= strip.y0 && d->y1 <= strip.y1);
+            assert_true(d->x0 < d->x1 && d->y0 < d->y1);
+            if (d->ink == WEFT_INK_PANEL && d->alpha < 255) {
+                assert_true((d->x0 == 0 && d->x1 == x0) || (d->x0 == x1 && d->x1 == strip.x1));
+                veils++;
+            }
+            if (d->ink == WEFT_INK_READ) {
+                assert_true(d->x0 >= x0 - 4 * WEFT_PX && d->x1 <= x1 + 4 * WEFT_PX);
+                edges++;
+            }
+        }
+        assert_int_equal(edges, 4);
+        assert_int_equal(veils, 2);
+        assert_int_equal(texts, !low);
+        weft_drawlist_fini(&list);
+    }
     weft_scene_free(s);
     weft_model_free(m);
 }

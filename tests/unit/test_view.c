@@ -799,6 +799,57 @@ TEST(hits_and_selection)
     weft_model_free(m);
 }
 
+/* Hits that lie a few pixels apart in a row can be told apart. */
+TEST(each_hit_has_its_band)
+{
+    struct weft_model *m =
+        BUILD(creates(0, LOOP, 1, TASK), creates(100, 1, 2, TASK), label(100, 2, "found"),
+              fulfills(110, 1, 2), creates(118, 1, 3, TASK), label(118, 3, "found"),
+              fulfills(128, 1, 3), fulfills(1584, LOOP, 1)); /* a pixel is a nanosecond wide */
+    struct weft_viewport vp = whole();
+    vp.no_legend = true;
+    struct weft_drawlist list = draw_with(m, vp, "found");
+    assert_int_equal(count_draws(&list, WEFT_DRAW_RECT, WEFT_INK_HIT), 2);
+    weft_drawlist_fini(&list);
+    weft_model_free(m);
+}
+
+/* The legend is as high as its lines; texts in it end where the picture does; without one nothing is below the rows. */
+TEST(a_legend_is_as_high_as_its_lines)
+{
+    static char longer[1000];
+    const char *note[] = {longer, "short"};
+    struct weft_model *m = BUILD(creates(0, LOOP, 1, TASK), creates(100, 1, 2, TASK),
+                                 fulfills(900, 1, 2), fulfills(1000, LOOP, 1));
+    struct weft_scene *s = lay_out(m, false);
+    struct weft_geometry g = {0};
+    const int32_t line = 17 * WEFT_PX;
+    memset(longer, 'n', sizeof longer - 1);
+    for (uint32_t notes = 0; notes <= 2; notes++) {
+        struct weft_drawlist list = {0};
+        struct weft_viewport vp = whole();
+        vp.note = note;
+        vp.notes = notes;
+        assert_int_equal(weft_view_draw(&list, &g, s, &vp), 0);
+        const int32_t height = g.y1 - g.counters_y1 - ((int32_t)notes + 2) * line;
+        assert_in_range(height, 0, line - 1);
+        assert_true(has_text(&list, weft_kinds[WEFT_KIND_WAITING].text));
+        assert_int_equal(has_text(&list, "nnn"), notes > 0);
+        for (uint32_t i = 0; i < list.draws; i++)
+            if (list.draw[i].op == WEFT_DRAW_TEXT)
+                assert_true(list.draw[i].x1 <= list.width - 8 * WEFT_PX);
+        vp.no_legend = true;
+        assert_int_equal(weft_view_draw(&list, &g, s, &vp), 0);
+        assert_false(has_text(&list, weft_kinds[WEFT_KIND_WAITING].text));
+        for (uint32_t i = 0; i < list.draws; i++)
+            assert_true(list.draw[i].y0 < g.y1);
+        weft_drawlist_fini(&list);
+    }
+    weft_geometry_fini(&g);
+    weft_scene_free(s);
+    weft_model_free(m);
+}
+
 /* What can be pointed at says which promise it is. */
 TEST(shapes_know_their_promises)
 {
@@ -1101,6 +1152,8 @@ TEST(lines_are_picked)
         assert_in_range(pick.time_ns, cases[i].time - 1, cases[i].time + 1);
     }
     int32_t x = weft_geometry_x(&g, 500);
+    assert_true(g.rows_y0 < g.shown_y[0]);
+    assert_int_equal(weft_view_pick(s, &g, x, g.rows_y0 + 1).row, 0); /* the nearest one */
     assert_int_equal(weft_view_pick(s, &g, x, g.ruler_y0 + 5).kind, WEFT_PLACE_RULER);
     assert_int_equal(weft_view_pick(s, &g, x, 5).kind, WEFT_PLACE_NONE);
     weft_drawlist_fini(&list);
