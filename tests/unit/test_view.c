@@ -814,6 +814,38 @@ TEST(each_hit_has_its_band)
     weft_model_free(m);
 }
 
+/* … also if so many lines are seen that those behind bands are passed over: the second lies behind the first one, the last one right of it. */
+TEST(no_hit_beside_a_band_is_passed_over)
+{
+    enum { ROWS = 21000 };
+    const struct weft_event ev[] = {
+        creates(100, LOOP, ROWS + 1, TASK), label(100, ROWS + 1, "found"),
+        creates(101, LOOP, ROWS + 2, TASK), label(101, ROWS + 2, "found"),
+        fulfills(110, LOOP, ROWS + 2),      fulfills(111, LOOP, ROWS + 1),
+        creates(113, LOOP, ROWS + 3, TASK), creates(118, LOOP, ROWS + 4, TASK),
+        label(118, ROWS + 4, "found"),      fulfills(130, LOOP, ROWS + 4),
+        fulfills(131, LOOP, ROWS + 3)};
+    struct weft_event *all = calloc(2 * ROWS + COUNT(ev), sizeof *all);
+    size_t n = 0;
+    assert_non_null(all);
+    for (uint64_t i = 0; i < ROWS; i++)
+        all[n++] = creates(0, LOOP, i + 1, TASK);
+    memcpy(all + n, ev, sizeof ev);
+    n += COUNT(ev);
+    for (uint64_t i = 0; i < ROWS; i++)
+        all[n++] = fulfills(1584, LOOP, i + 1);
+    struct weft_model *m = build(all, n);
+    struct weft_viewport vp = whole();
+    vp.height_px = 300;
+    vp.tips = false;
+    vp.no_legend = true;
+    struct weft_drawlist list = draw_with(m, vp, "found");
+    assert_int_equal(count_draws(&list, WEFT_DRAW_RECT, WEFT_INK_HIT), 2);
+    weft_drawlist_fini(&list);
+    weft_model_free(m);
+    free(all);
+}
+
 /* The legend is as high as its lines; texts in it end where the picture does; without one nothing is below the rows. */
 TEST(a_legend_is_as_high_as_its_lines)
 {
