@@ -101,6 +101,22 @@ TEST(rows_and_shades)
     weft_outline_free(o);
 }
 
+/* … which is when the recorder stopped, if it says so. */
+TEST(until_it_stopped)
+{
+    struct trace t = {.fd = -1};
+    facts_packet(&t, (struct weft_facts_header){.state = WEFT_TRACE_STOPPED, .stop_mono_ns = 21000},
+                 "");
+    add_packet(&t, 0, 1000, 5900, 40);
+    add_packet(&t, 1, 11000, 0, 40);
+    struct weft_outline *o = outline_of(&t);
+    assert_non_null(o);
+    expect_text(shades_of(o, 4), "k...\n"
+                                 "..jj\n");
+    assert_true(says(o, "20 µs, 2 threads, shaded by how much was recorded"));
+    weft_outline_free(o);
+}
+
 /* Of many streams, those that recorded most have a row of their own. */
 TEST(many_streams)
 {

@@ -556,6 +556,8 @@ TEST(runs_are_as_high_as_rows_allow)
             const struct weft_draw *d = &list.draw[i];
             if (d->op != WEFT_DRAW_RECT || d->ink != WEFT_INK_RUN)
                 continue;
+            assert_in_range(d->x1 - d->x0, weft_geometry_x(&g, 20) - g.x0 - 1,
+                            weft_geometry_x(&g, 20) - g.x0 + 1);
             if (row < 8 * WEFT_PX - 1)
                 assert_in_range(3 * (d->y1 - d->y0), 2 * row - 8, 2 * row + 8);
             else if (row > 8 * WEFT_PX)
@@ -2179,6 +2181,38 @@ TEST(arrows_are_left_out_evenly)
     assert_true(arrows >= 100);
     for (int i = 0; i < 4; i++)
         assert_true(quarter[i] >= arrows / 10);
+    weft_drawlist_fini(&list);
+    weft_model_free(m);
+}
+
+/* A wait often begins where something else is resolved, and lies over that. */
+TEST(waits_lie_over_other_arrows)
+{
+    enum { PAIRS = 30 };
+    struct weft_event ev[6 * PAIRS];
+    size_t n = 0;
+    for (uint64_t i = 0; i < 2 * PAIRS; i++)
+        ev[n++] = creates(0, LOOP, i + 1, TASK);
+    for (uint64_t i = 0; i < PAIRS; i++) {
+        ev[n++] = try_read(100 + 10 * i, 2 * i + 1, 2 * i + 2);
+        ev[n++] = fulfills(101 + 10 * i, 2 * ((i + 1) % PAIRS) + 1, 2 * i + 2);
+    }
+    for (uint64_t i = 0; i < PAIRS; i++)
+        ev[n++] = fulfills(1000, LOOP, 2 * i + 1);
+    struct weft_model *m = build(ev, n);
+    struct weft_viewport vp = whole();
+    vp.no_legend = true;
+    struct weft_drawlist list = draw(m, vp);
+    unsigned waits = 0, others = 0;
+    for (uint32_t i = 0; i < list.draws; i++) {
+        const struct weft_draw *d = &list.draw[i];
+        if (d->op != WEFT_DRAW_ARROW || d->x1 - d->x0 > WEFT_PX)
+            continue;
+        waits += d->ink == WEFT_INK_WAITS;
+        others += d->ink == WEFT_INK_RESOLVE;
+        assert_true(d->ink == WEFT_INK_WAITS || waits == 0);
+    }
+    assert_true(waits > 5 && others > 5);
     weft_drawlist_fini(&list);
     weft_model_free(m);
 }
