@@ -126,6 +126,27 @@ static struct picture *many_lines(void)
     return new_picture(ev, n);
 }
 
+/* A name that comes at the last moment of a picture is seen in it; one that comes later is not. */
+TEST(a_name_of_the_last_moment_is_seen)
+{
+    static struct weft_event ev[3 * ROWS];
+    for (int later = 0; later < 2; later++) {
+        size_t n = 0;
+        for (unsigned i = 1; i <= ROWS; i++)
+            ev[n++] = creates(0, LOOP, i, TASK);
+        for (unsigned i = 1; i <= ROWS; i++)
+            ev[n++] = label(END / 2 + (uint64_t)later, i, "late");
+        for (unsigned i = 1; i <= ROWS; i++)
+            ev[n++] = fulfills(END, LOOP, i);
+        struct picture *p = new_picture(ev, n);
+        p->vp.to_ns = END / 2;
+        p->vp.height_px = 500;
+        draw(p);
+        assert_int_equal(has_text(p, "late"), !later);
+        free_picture(p);
+    }
+}
+
 /* Names get fewer as rows get lower, but never all at once, and the ones that matter stay. */
 TEST(names_thin_out)
 {

@@ -225,6 +225,23 @@ TEST(shades_say_how_busy)
     weft_model_free(m);
 }
 
+/* … even if there are only two; of one there is nothing to say. */
+TEST(two_samples_are_enough_to_guess)
+{
+    struct weft_model *m = half_a_second();
+    const struct weft_source source = {.unit = WEFT_UNIT_CYCLES};
+    for (int64_t samples = 1; samples <= 2; samples++) {
+        struct made x = begin(&source);
+        uint32_t a = thread(&x, 1);
+        for (int64_t i = 1; i <= samples; i++)
+            sample(&x, m, a, 7 * i * MS, 99, 0);
+        struct weft_scene *s = scene_of(&x, m);
+        assert_int_equal(s->d->period_ns, samples == 2 ? 7 * MS : MS);
+        weft_scene_free(s);
+    }
+    weft_model_free(m);
+}
+
 /* In the overview samples have a strip of their own, below what ran. */
 TEST(the_overview_has_samples)
 {
