@@ -242,6 +242,23 @@ TEST(two_samples_are_enough_to_guess)
     weft_model_free(m);
 }
 
+/* Where samples were taken something went on: such time is shown. */
+TEST(no_sample_is_in_a_fold)
+{
+    struct weft_model *m = half_a_second();
+    const struct weft_source source = {.unit = WEFT_UNIT_NS, .period = MS};
+    for (int late = 0; late < 2; late++) {
+        struct made x = begin(&source);
+        uint32_t a = thread(&x, 1);
+        for (int64_t t = 10; t <= 490; t += 10)
+            sample(&x, m, a, (late ? 500 + t : t) * MS, MS, 0);
+        struct weft_scene *s = scene_of(&x, m);
+        assert_int_equal(s->folds.count, !late);
+        weft_scene_free(s);
+    }
+    weft_model_free(m);
+}
+
 /* In the overview samples have a strip of their own, below what ran. */
 TEST(the_overview_has_samples)
 {
@@ -265,6 +282,8 @@ TEST(the_overview_has_samples)
             ran_y1 = d->y1 > ran_y1 ? d->y1 : ran_y1;
             continue;
         }
+        for (uint32_t k = 4; k + 4 < d->count; k++)
+            assert_int_equal(list.shades[d->first + k], 255); /* busy all the time */
         on_y0 = d->y0 < on_y0 ? d->y0 : on_y0;
         on_y1 = d->y1 > on_y1 ? d->y1 : on_y1;
         x0 = d->x0 < x0 ? d->x0 : x0;

@@ -572,6 +572,45 @@ TEST(runs_are_as_high_as_rows_allow)
     weft_model_free(m);
 }
 
+/* The band behind what is pointed at covers its row, if that is low. */
+TEST(bands_are_as_high_as_low_rows)
+{
+    enum { ROWS = 40 };
+    struct weft_event ev[2 * ROWS];
+    for (uint64_t i = 0; i < ROWS; i++) {
+        ev[i] = creates(0, LOOP, i + 1, TASK);
+        ev[ROWS + i] = fulfills(1000, LOOP, i + 1);
+    }
+    struct weft_model *m = build(ev, COUNT(ev));
+    struct weft_scene *s = lay_out(m, false);
+    struct weft_drawlist list = {0};
+    struct weft_geometry g = {0};
+    struct weft_viewport vp = whole();
+    unsigned low = 0;
+    vp.no_legend = true;
+    vp.hovered = weft_model_find(m, ROWS / 2);
+    for (int32_t height = 250; height <= 600; height += 25) {
+        vp.height_px = height;
+        assert_int_equal(weft_view_draw(&list, &g, s, &vp), 0);
+        const int32_t y0 = g.shown_y[ROWS / 2 - 1], y1 = g.shown_y[ROWS / 2];
+        if (y1 - y0 < 5 * WEFT_PX || y1 - y0 > 9 * WEFT_PX)
+            continue;
+        for (uint32_t i = 0; i < list.draws; i++) {
+            const struct weft_draw *d = &list.draw[i];
+            if (d->ink != WEFT_INK_HOVER)
+                continue;
+            assert_in_range(d->y0, y0 - 2, y0 + 2);
+            assert_in_range(d->y1, y1 - 2, y1 + 2);
+            low++;
+        }
+    }
+    assert_true(low > 2);
+    weft_drawlist_fini(&list);
+    weft_geometry_fini(&g);
+    weft_scene_free(s);
+    weft_model_free(m);
+}
+
 /* A promise that runs on several threads at once: what goes on longest is seen also where only that is left. */
 TEST(runs_that_overlap_are_seen)
 {
@@ -2093,6 +2132,7 @@ TEST(legends_have_the_size_asked_for)
         unsigned texts = 0;
         for (uint32_t k = 0; k < list.draws; k++) {
             const struct weft_draw *d = &list.draw[k];
+            assert_true(d->op != WEFT_DRAW_LINE || d->size > 0);
             if (d->op != WEFT_DRAW_TEXT)
                 continue;
             assert_int_equal(d->size, 10 * WEFT_PX * percent[i] / 100);
