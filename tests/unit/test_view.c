@@ -1683,6 +1683,45 @@ TEST(where_all_fail_the_mark_is_as_high_as_the_lane)
     weft_model_free(m);
 }
 
+static struct weft_event one_of_1009_fails(uint64_t i)
+{
+    const uint64_t rows = 8, p = i / 2, t = 100 * p;
+    if (i % 2 == 0)
+        return creates(t, LOOP, p + 1, TASK);
+    if (p < rows)
+        return label(t, p + 1, "begins");
+    return p % 1009 ? fulfills(t + 50, LOOP, p - rows + 1)
+                    : fails(t + 50, LOOP, p - rows + 1, "refused");
+}
+
+/* A cell counts only its own failures. */
+TEST(one_failure_of_many_is_a_small_mark)
+{
+    struct weft_model *m = build_many(400000, one_of_1009_fails);
+    struct weft_scene *s = lay_out(m, false);
+    struct weft_drawlist list = {0};
+    struct weft_geometry g = {0};
+    struct weft_viewport vp = whole();
+    unsigned marks = 0;
+    vp.width_px = 800;
+    vp.tips = false;
+    vp.no_legend = true;
+    assert_int_equal(weft_view_draw(&list, &g, s, &vp), 0);
+    const int32_t high = (g.shown_y[g.shown] - g.shown_y[0]) / (int32_t)g.lanes;
+    for (uint32_t i = 0; i < list.draws; i++) {
+        const struct weft_draw *d = &list.draw[i];
+        if (d->op != WEFT_DRAW_SHADES || d->ink != WEFT_INK_FAILED)
+            continue;
+        assert_true(d->y1 - d->y0 <= high / 2 + WEFT_PX);
+        marks++;
+    }
+    assert_in_range(marks, 100, 200);
+    weft_drawlist_fini(&list);
+    weft_geometry_fini(&g);
+    weft_scene_free(s);
+    weft_model_free(m);
+}
+
 /* Many rows that only wait: what runs there can be seen. */
 static struct weft_event all_wait(uint64_t i)
 {
