@@ -1712,7 +1712,7 @@ TEST(one_failure_of_many_is_a_small_mark)
         const struct weft_draw *d = &list.draw[i];
         if (d->op != WEFT_DRAW_SHADES || d->ink != WEFT_INK_FAILED)
             continue;
-        assert_true(d->y1 - d->y0 <= high / 2 + WEFT_PX);
+        assert_true(d->y1 - d->y0 <= high / 3);
         marks++;
     }
     assert_in_range(marks, 100, 200);
