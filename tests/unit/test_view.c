@@ -2188,6 +2188,22 @@ TEST(legends_have_the_size_asked_for)
     }
 }
 
+TEST(each_kind_has_a_sample_in_a_legend)
+{
+    struct weft_legend l = {.width_px = 400, .lines = WEFT_KINDS, .pointed = WEFT_KINDS};
+    struct weft_drawlist list = {0};
+    for (unsigned k = 0; k < WEFT_KINDS; k++)
+        l.kind[k] = (struct weft_kind_seen){.count = k, .seen = true};
+    assert_int_equal(weft_legend_draw(&list, &l), 0);
+    assert_int_equal(l.items, WEFT_KINDS);
+    for (uint32_t k = 0; k < l.items; k++)
+        assert_true(has_sample(&list, &l.item[k]));
+    for (uint32_t i = 0; i < list.draws; i++)
+        if (list.draw[i].op == WEFT_DRAW_LINE || list.draw[i].op == WEFT_DRAW_ARROW)
+            assert_true(list.draw[i].size > 0);
+    weft_drawlist_fini(&list);
+}
+
 TEST(a_range_says_how_long_it_is)
 {
     struct weft_model *m = BUILD(creates(0, LOOP, 1, TASK), fulfills(1000000, LOOP, 1));
