@@ -120,6 +120,8 @@ TEST(flags_stand_at_their_moments)
     x.v.no_legend = true;
     draw(&x);
     assert_int_equal(flag(&x, "1")->x0, weft_geometry_x(&x.g, 500));
+    assert_int_equal(text(&x, "1")->x0 - flag(&x, "1")->x0,
+                     flag(&x, "1")->x1 - text(&x, "1")->x1); /* in its middle */
     assert_true(flag(&x, "2")->x0 >= flag(&x, "1")->x1);
     assert_int_equal(flag(&x, "2")->y0, flag(&x, "1")->y0);
     assert_true(flag(&x, "3")->x1 <= x.g.x1);
@@ -215,6 +217,23 @@ static struct weft_mark step(const struct subject *x, enum weft_mark_kind kind, 
 {
     return (struct weft_mark){
         .kind = kind, .promise = by_id(x, id), .other = WEFT_NONE, .from_ns = from, .to_ns = to};
+}
+
+/* Those in which a step can be seen; moments do not count. */
+TEST(rows_of_a_path_can_be_read)
+{
+    struct subject x;
+    take(&x, 400);
+    const struct weft_mark path[] = {step(&x, WEFT_MARK_RUNNING, 7, 100, 600),
+                                     step(&x, WEFT_MARK_RUNNING, 300, 600, 601),
+                                     step(&x, WEFT_MARK_RUNNING, 390, 601, 900)};
+    x.v.path = path;
+    x.v.path_steps = COUNT(path);
+    draw(&x);
+    assert_true(row_height(&x, 7) >= 15);
+    assert_true(row_height(&x, 300) < 4);
+    assert_true(row_height(&x, 390) >= 15);
+    leave(&x);
 }
 
 /* The path is drawn above it. */
