@@ -840,6 +840,21 @@ TEST(hits_and_selection)
     weft_model_free(m);
 }
 
+/* The legend says of what is selected what became of it. */
+TEST(a_selection_is_described)
+{
+    struct weft_model *m = BUILD(creates(0, LOOP, 1, TASK), creates(10, 1, 2, BIND),
+                                 creates(20, LOOP, 3, TASK), label(21, 3, "the result"),
+                                 becomes(60, 2, 3), fulfills(100, LOOP, 3), fulfills(100, LOOP, 1));
+    struct weft_viewport vp = whole();
+    vp.selected = weft_model_find(m, 2);
+    struct weft_drawlist list = draw(m, vp);
+    assert_true(has_text(&list, "Selected: (bind) #2, created at 10 ns by (task) #1; "));
+    assert_true(has_text(&list, " after 50 ns the result (task) #3; ran for 0 ns."));
+    weft_drawlist_fini(&list);
+    weft_model_free(m);
+}
+
 /* Hits that lie a few pixels apart in a row can be told apart. */
 TEST(each_hit_has_its_band)
 {
