@@ -100,6 +100,31 @@ TEST(they_are_as_if_walked)
     }
 }
 
+/* A name is found behind any number of changes. */
+TEST(a_name_behind_many_changes)
+{
+    enum { CHANGES = 900 };
+    struct trace t = {.fd = -1};
+    struct weft_scene *s;
+    trace_begin(&t, 0);
+    for (uint64_t i = 0; i < CHANGES; i++) {
+        struct weft_event ev = i == 0             ? creates(0, LOOP, 1, TASK)
+                               : i == CHANGES / 2 ? label(i, 1, "a name")
+                                                  : counter(i, 1, (int64_t)i, "count");
+        weft_event_encode(trace_extend(&t, weft_event_size(&ev)), &ev);
+    }
+    trace_set_sizes(&t, t.size);
+    struct weft_model *m = trace_model(&t);
+    assert_int_equal(weft_scene_new(&s, m, false, NULL, NULL), 0);
+    struct canvas c = {.m = m, .l = s->l, .x = s->x, .to_ns = CHANGES, .x0 = MARGIN};
+    c.x1 = MARGIN + WIDTH;
+    axis_init(&c.axis, NULL, c.from_ns, c.to_ns, c.x0, c.x1);
+    assert_string_equal(weft_model_text(m, view_name(&c, 1), NULL), "a name");
+    try_names(&c, 1);
+    weft_scene_free(s);
+    weft_model_free(m);
+}
+
 /* The work does not grow with the labels that a picture does not show: only promises in order of time are listed, and only
  * those with many labels. */
 TEST(those_with_many_are_listed)
