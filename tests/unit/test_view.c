@@ -2190,6 +2190,7 @@ TEST(legends_have_the_size_asked_for)
             if (d->op != WEFT_DRAW_TEXT)
                 continue;
             assert_int_equal(d->size, 10 * WEFT_PX * percent[i] / 100);
+            assert_true(d->x1 <= (l.width_px - 8) * WEFT_PX);
             texts++;
         }
         assert_int_equal(texts, l.items + 1); /* how many more there are */
