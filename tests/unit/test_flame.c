@@ -433,6 +433,37 @@ static uint32_t boxes_in(const struct weft_drawlist *list, enum weft_ink ink)
     return count;
 }
 
+/* Compared with another profile: only frames whose share is another one have another colour. */
+TEST(what_grew_is_marked)
+{
+    struct weft_profile *p = weft_profile_new();
+    struct tree *t = new_tree(1000);
+    const uint32_t text_of = text(p, "f");
+    const uint32_t a = call(t, 0, text_of, 500), b = call(t, 0, text_of, 500);
+    struct weft_call_before before[8] = {{0}};
+    struct weft_flame f = {0};
+    struct weft_drawlist list = {0};
+    struct weft_flame_options o = {
+        .width_px = 1000, .hovered = WEFT_NONE, .before = before, .before_total = 100};
+    static const struct {
+        uint64_t a, b;
+        unsigned grew, shrank;
+    } cases[] = {{50, 50, 0, 0}, {20, 80, 1, 1}, {50, 20, 1, 0}, {50, 90, 0, 1}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        before[0].total = 100;
+        before[a].total = cases[i].a;
+        before[b].total = cases[i].b;
+        o.no_legend = true;
+        assert_int_equal(weft_flame_draw(&list, &f, p, &t->t, &o), 0);
+        assert_int_equal(boxes_in(&list, WEFT_INK_FRAME_GREW), cases[i].grew);
+        assert_int_equal(boxes_in(&list, WEFT_INK_FRAME_SHRANK), cases[i].shrank);
+    }
+    weft_drawlist_fini(&list);
+    weft_flame_fini(&f);
+    free(t);
+    weft_profile_free(p);
+}
+
 /* What is found within what is found counts once in the share, and what is too narrow counts, too. */
 TEST(finds_frames)
 {
