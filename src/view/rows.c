@@ -246,6 +246,8 @@ static void place_around(struct canvas *c, int32_t height, uint32_t focus)
     }
 }
 
+#define ONE (INT64_C(1) << 32) /* a lens's scale of 1 */
+
 /* Maps positions in a stack of all rows at their natural heights, from 0 to `all`, to the available height: those from
  * low to high linearly, by scale; those above to a band at the upper edge, those below to a band at the lower edge. */
 struct lens {
@@ -274,8 +276,8 @@ static int64_t band(const struct lens *z, int64_t hidden, int64_t beside)
 
 static void lens_init(struct lens *z, int64_t spread, int64_t half_focus)
 {
-    int64_t fit = (z->height << 32) / z->all;
-    z->scale = (fit * (WEFT_SPREAD_MAX - spread) + (spread << 32)) / WEFT_SPREAD_MAX;
+    int64_t fit = z->height * ONE / z->all;
+    z->scale = (fit * (WEFT_SPREAD_MAX - spread) + spread * ONE) / WEFT_SPREAD_MAX;
     int64_t scaled = times(z->focus, z->scale), rest = times(z->all - z->focus, z->scale);
     /* Leaves no empty space at an edge while there are rows to show there. */
     int64_t half = times(half_focus, z->scale) + 3 * PX;
@@ -290,8 +292,8 @@ static void lens_init(struct lens *z, int64_t spread, int64_t half_focus)
     half -= 3 * PX;
     z->upper = band(z, scaled - z->focus_y, z->focus_y - half);
     z->lower = band(z, rest - (z->height - z->focus_y), z->height - z->focus_y - half);
-    z->low = z->focus - ((z->focus_y - z->upper) << 32) / z->scale;
-    z->high = z->focus + ((z->height - z->lower - z->focus_y) << 32) / z->scale;
+    z->low = z->focus - (z->focus_y - z->upper) * ONE / z->scale;
+    z->high = z->focus + (z->height - z->lower - z->focus_y) * ONE / z->scale;
 }
 
 static int64_t lens_y(const struct lens *z, int64_t at)
