@@ -235,12 +235,21 @@ void weft_explorer_drag(struct weft_explorer *e, double x, double y)
     }
 }
 
+/* Panes that were moved along each other change what can be shown at all: the view is brought there. */
+static void let_go(struct weft_explorer *e)
+{
+    const bool alone = e->drag.grip == EXPLORE_GRIP_ROWS && e->drag.alone && e->drag.moved;
+    e->drag.grip = EXPLORE_GRIP_NONE;
+    if (alone)
+        explore_window_settle(e);
+}
+
 void weft_explorer_release(struct weft_explorer *e, double x, double y)
 {
     struct explore_drag d = e->drag;
     weft_explorer_drag(e, x, y);
     bool moved = e->drag.moved;
-    e->drag.grip = EXPLORE_GRIP_NONE;
+    let_go(e);
     if (d.grip == EXPLORE_GRIP_RULER)
         explore_part_changed(e, EXPLORE_COMPARED);
     if (d.grip == EXPLORE_GRIP_RULER && e->flame.open) { /* it waits for that */
@@ -273,7 +282,7 @@ void weft_explorer_release(struct weft_explorer *e, double x, double y)
 
 void weft_explorer_cancel(struct weft_explorer *e)
 {
-    e->drag.grip = EXPLORE_GRIP_NONE;
+    let_go(e);
     weft_explorer_rest(e);
 }
 
