@@ -361,7 +361,7 @@ static void draw_parts(struct drawing *d)
         bottom -= SAMPLES_HEIGHT + PX;
     }
     draw_bars(d, top, bottom);
-    if (!s->no_counters)
+    if (!s->no_counters && bottom - top > 2 * PX) /* with small texts the strip is low */
         draw_counters(d, top + PX, bottom - PX);
     draw_marks(d, y0, marks);
     if (tall)
