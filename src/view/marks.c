@@ -79,7 +79,7 @@ static int by_place(const void *a, const void *b)
     return weft_order(x->mark, y->mark);
 }
 
-/* Flags of one row are placed side by side, as far as there is room. */
+/* Flags of one row are placed side by side, as far as there is room; those that are left over lie at the left edge. */
 static void spread_flags(struct canvas *c)
 {
     for (uint32_t i = 1; i < c->flags; i++) {
@@ -101,6 +101,11 @@ static void spread_flags(struct canvas *c)
             f->x1 -= by;
         }
         end = f->x0 - PX;
+        if (f->x0 < c->x0) {
+            f->x1 += c->x0 - f->x0;
+            f->x0 = c->x0;
+            f->x1 = f->x1 < c->x1 ? f->x1 : c->x1;
+        }
     }
 }
 
