@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* Hashes values that come from a file. A seed that the file's author cannot know is mixed in, so that nobody can write
- * a file whose values all collide. */
+ * a file whose values all collide. Fuzzers are built with WEFT_SEED, so that each run of theirs is the same. */
 #pragma once
 
 #include <stddef.h>
@@ -9,10 +9,14 @@
 
 static inline uint64_t weft_seed(void)
 {
+#ifdef WEFT_SEED
+    return WEFT_SEED;
+#else
     uint64_t seed = 0x6a09e667f3bcc908u;
     if (getrandom(&seed, sizeof seed, GRND_NONBLOCK) != sizeof seed)
         seed ^= (uintptr_t)&seed;
     return seed;
+#endif
 }
 
 /* FNV-1a of bytes, going on from `sum`, which is WEFT_HASH_BEGIN at first. The same everywhere and always; so what comes from
