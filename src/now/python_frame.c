@@ -35,9 +35,10 @@ static bool read_code(struct python *py, uint64_t name, struct python_frame *f)
     f->nlocals = python_u32(py, f->code + at->code_nlocals);
     f->nlocalsplus = f->nlocals;
     if (is_old(py)) {
-        const int64_t cells = python_size(py, python_word(py, f->code + at->code_cellvars)) +
-                              python_size(py, python_word(py, f->code + at->code_freevars));
-        f->nlocalsplus += cells > 0 && cells < LOCALS_MAX ? (uint32_t)cells : 0;
+        const uint64_t cells =
+            (uint64_t)python_size(py, python_word(py, f->code + at->code_cellvars)) +
+            (uint64_t)python_size(py, python_word(py, f->code + at->code_freevars));
+        f->nlocalsplus += cells < LOCALS_MAX ? (uint32_t)cells : 0;
     } else {
         f->nlocalsplus = python_u32(py, f->code + at->code_nlocalsplus);
         name = python_word(py, f->code + at->code_qualname);

@@ -204,7 +204,8 @@ bool python_int(struct python *py, uint64_t object, int64_t *value)
         return false;
     const int64_t tag = python_size(py, object);
     const bool tagged = py->at.minor >= PYTHON_3_12;
-    const uint64_t digits = (uint64_t)(tagged ? tag >> 3 : tag < 0 ? -tag : tag);
+    const uint64_t size = tag < 0 ? 0 - (uint64_t)tag : (uint64_t)tag;
+    const uint64_t digits = tagged ? (uint64_t)(tag >> 3) : size;
     uint32_t digit[3] = {0}; /* of 30 bits */
     if (digits > 3 || !python_bytes(py, object + PYTHON_DIGITS, digit, (size_t)digits * 4) ||
         digit[2] > 7)
