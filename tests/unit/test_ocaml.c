@@ -46,9 +46,13 @@ static void put(unsigned ring, uint64_t time_ns, uint64_t value)
     weft_write_u64(counts_of(ring) + 8, at + COUNT(words));
 }
 
+struct seen {
+    struct weft_damage damage;
+    uint64_t overwritten; /* words */
+};
+
 /* "time ring value, …" */
-static void expect(const char *wanted, uint64_t streams, struct weft_damage *damage,
-                   uint64_t *overwritten)
+static struct seen expect(const char *wanted, uint64_t streams)
 {
     struct trace t = {.fd = -1};
     struct weft_reader *r;
@@ -68,54 +72,48 @@ static void expect(const char *wanted, uint64_t streams, struct weft_damage *dam
     expect_text(found, wanted);
     assert_int_equal(weft_reader_facts(r)->streams, streams);
     assert_int_equal(weft_reader_facts(r)->wrapped, weft_reader_facts(r)->overwritten_words > 0);
-    *damage = *weft_reader_damage(r);
-    *overwritten = weft_reader_facts(r)->overwritten_words;
+    const struct seen seen = {*weft_reader_damage(r), weft_reader_facts(r)->overwritten_words};
     weft_reader_close(r);
     trace_fini(&t);
+    return seen;
 }
 
 /* One ring was never used, which is no damage. */
 TEST(rings_are_merged)
 {
-    struct weft_damage damage;
-    uint64_t overwritten;
     begin(0);
     put(0, 100, 1);
     put(2, 110, 2);
     put(2, 115, 3);
     put(0, 120, 4);
-    expect("100 0 1, 110 1 2, 115 1 3, 120 0 4", 2, &damage, &overwritten);
-    assert_int_equal(damage.problems, 0);
-    assert_int_equal(damage.backward_times, 0);
-    assert_int_equal(overwritten, 0);
+    const struct seen seen = expect("100 0 1, 110 1 2, 115 1 3, 120 0 4", 2);
+    assert_int_equal(seen.damage.problems, 0);
+    assert_int_equal(seen.damage.backward_times, 0);
+    assert_int_equal(seen.overwritten, 0);
 }
 
 TEST(times_that_run_backwards)
 {
-    struct weft_damage damage;
-    uint64_t overwritten;
     begin(0);
     put(1, 100, 1);
     put(1, 90, 2);
     put(1, 90, 3);
     put(1, 110, 4);
     put(1, 110, 5);
-    expect("100 0 1, 100 0 2, 100 0 3, 110 0 4, 110 0 5", 1, &damage, &overwritten);
-    assert_int_equal(damage.backward_times, 2);
-    assert_int_equal(damage.problems, 0);
+    const struct seen seen = expect("100 0 1, 100 0 2, 100 0 3, 110 0 4, 110 0 5", 1);
+    assert_int_equal(seen.damage.backward_times, 2);
+    assert_int_equal(seen.damage.problems, 0);
 }
 
 /* Words that were overwritten are counted, and the rest is where the counts say. */
 TEST(rings_that_have_wrapped)
 {
-    struct weft_damage damage;
-    uint64_t overwritten;
     begin(ROOM + 2);
     put(0, 100, 1);
     put(1, 110, 2);
-    expect("100 0 1, 110 1 2", RINGS, &damage, &overwritten);
-    assert_int_equal(overwritten, RINGS * (ROOM + 2));
-    assert_int_equal(damage.problems, 0);
+    const struct seen seen = expect("100 0 1, 110 1 2", RINGS);
+    assert_int_equal(seen.overwritten, RINGS * (ROOM + 2));
+    assert_int_equal(seen.damage.problems, 0);
 }
 
 /* A ring has at most as many words as there is room for, and not less than none. */
@@ -126,8 +124,6 @@ TEST(counts_that_cannot_be)
         bool right;
     } counts[] = {{0, ROOM, true}, {0, ROOM + 1, false}, {4, 3, false}, {3, 3 + ROOM, true}};
     for (unsigned i = 0; i < COUNT(counts); i++) {
-        struct weft_damage damage;
-        uint64_t overwritten;
         begin(0);
         put(0, 100, 1);
         put(2, 105, 1);
@@ -136,9 +132,9 @@ TEST(counts_that_cannot_be)
             weft_write_u64(file + RINGS_AT + 8 * (ROOM + word), UINT64_C(1) << 54);
         weft_write_u64(counts_of(1), counts[i].head);
         weft_write_u64(counts_of(1) + 8, counts[i].tail);
-        expect(counts[i].right ? "100 0 1, 105 2 1" : "100 0 1, 105 1 1", counts[i].right ? 3 : 2,
-               &damage, &overwritten);
-        assert_int_equal(damage.problems, !counts[i].right);
+        const struct seen seen = expect(counts[i].right ? "100 0 1, 105 2 1" : "100 0 1, 105 1 1",
+                                        counts[i].right ? 3 : 2);
+        assert_int_equal(seen.damage.problems, !counts[i].right);
     }
 }
 
