@@ -337,10 +337,23 @@ beside() {
     wait "$perf" || fail "perf record: $(cat "$tmp/perf.err")"
 }
 
+# reported: perf says which six functions are the hottest. Some of its files perf 6.1 cannot read itself.
+reported() {
+    # To perf 6.12 the function May is a mangled name.
+    env -u MALLOC_PERTURB_ perf report -i "$tmp/perf.data" --stdio --no-children -g none --no-inline --no-demangle --sort sym \
+        >"$tmp/report" 2>"$tmp/report.err" || return
+    sed -n 's/^ *[0-9.]*% *\[[.k]\] *//p' "$tmp/report" | head -n 6 | tr -d ' ' | sort >"$tmp/hottest"
+    [ -s "$tmp/hottest" ]
+}
+
 if command -v perf >/dev/null; then
     mkfifo "$tmp/enable" "$tmp/enabled"
     exec 7<>"$tmp/enable" 8<>"$tmp/enabled"
-    beside
+    : >"$tmp/hottest"
+    for _ in 1 2 3; do
+        beside
+        reported && break
+    done
     profile "$tmp/a.weft" --top
     weft=$(json "$tmp/profile.json" 'd["shown"]["samples"]')
     perf=$(perf report -i "$tmp/perf.data" --stats 2>/dev/null | sed -n 's/.* SAMPLE events: *\([0-9]*\).*/\1/p' | head -n 1)
@@ -352,9 +365,9 @@ if command -v perf >/dev/null; then
         fail "samples of the same process: $weft, and of perf $perf"
     silent "$tmp/wrong"
     # The hottest functions of perf report are among those that weft finds. Ten, with ten seconds: bench/run-sample.
-    # To perf 6.12 the function May is a mangled name.
-    equal 'the six hottest' "$(perf report -i "$tmp/perf.data" --no-demangle --stdio --no-children -g none --sort sym 2>/dev/null |
-        sed -n 's/^ *[0-9.]*% *\[[.k]\] *//p' | head -n 6 | tr -d ' ' | sort | xargs)" \
+    checks=$((checks + 1))
+    [ -s "$tmp/hottest" ] || fail "perf report names nothing: $(tail -n 3 "$tmp/report.err")"
+    equal 'the six hottest' "$(xargs <"$tmp/hottest")" \
         "$(json "$tmp/profile.json" '"\n".join(r["name"] for r in d["rows"][:6])' | sort | xargs)"
 else
     missing 'perf (linux-perf)'
