@@ -80,8 +80,17 @@ uint64_t weft_explorer_events(const struct weft_explorer *e, unsigned pane);
  * An analysis takes memory and time, so adding a trace does not start one. The front end makes it, on any thread, and
  * hands it over when it is ready. Until then, everything else works. */
 
+/* What waits when a trace ends. */
+struct weft_hung {
+    uint64_t waiting;     /* pending promises that wait for another pending one */
+    uint32_t waiter;      /* which has waited the longest; WEFT_NONE: nothing waits … */
+    uint32_t source, end; /* … for which, and the end of that chain, as far as it was followed */
+    int64_t since_ns;
+};
+
 struct weft_analysis {
     struct weft_history *history; /* of the model, which must outlive it */
+    struct weft_hung hung;
     struct weft_findings findings;
 };
 

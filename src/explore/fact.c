@@ -61,7 +61,7 @@ struct weft_figure explore_share(uint64_t part, uint64_t whole)
 
 int64_t explore_length(const struct weft_scene *s, uint32_t promise)
 {
-    return weft_layout_lasts(s->l, s->m, promise);
+    return weft_layout_lasts(s->m, s->l->raw, promise);
 }
 
 static struct explore_name call(const struct weft_scene *s, uint32_t promise, bool lasting,
@@ -103,25 +103,6 @@ struct explore_link explore_promise(const struct weft_scene *s, uint32_t promise
         .link = promise == WEFT_ROOT ? WEFT_LINK_NONE : WEFT_LINK_PROMISE,
         .target = {.promise = promise, .time_ns = weft_layout_line(s->l, &s->m->promise[promise])},
         .again = again};
-}
-
-void explore_top_add(struct explore_top *t, uint32_t promise, int64_t length, int64_t second)
-{
-    uint32_t at = t->count;
-    while (at > 0 && (t->length[at - 1] < length ||
-                      (t->length[at - 1] == length && t->second[at - 1] < second)))
-        at--;
-    if (at == t->room)
-        return;
-    uint32_t last = t->count < t->room ? t->count++ : t->room - 1;
-    for (uint32_t i = last; i > at; i--) {
-        t->promise[i] = t->promise[i - 1];
-        t->length[i] = t->length[i - 1];
-        t->second[i] = t->second[i - 1];
-    }
-    t->promise[at] = promise;
-    t->length[at] = length;
-    t->second[at] = second;
 }
 
 /* ---- Facts ---- */

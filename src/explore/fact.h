@@ -14,6 +14,7 @@
 #include "analyse/sentence.h"
 #include "base/count.h"
 #include "base/duration.h"
+#include "base/greatest.h"
 #include "analyse/names.h"
 #include "analyse/path.h"
 #include "explore/explore.h"
@@ -35,6 +36,7 @@ struct explore_facts {
     const char *trace; /* if not NULL: shown for a promise, because there are several traces */
     const struct weft_history
         *history; /* of the scene's model; NULL: there are no facts about waits (yet) */
+    const struct weft_hung *hung;         /* NULL: there are no facts about what waits (yet) */
     const struct weft_analysis *analysis; /* of the trace, or NULL … */
     bool analysing;                       /* … yet */
     uint64_t hidden;                      /* promises in groups that are not shown */
@@ -96,6 +98,9 @@ int explore_facts_of_diff(struct explore_facts *f, const struct weft_scene *good
                           const struct weft_scene *bad, const struct weft_diff *d);
 
 void explore_facts_fini(struct explore_facts *f);
+
+/* Some tens of milliseconds for ten million events; any thread. Returns 0 or WEFT_E_NOMEM. */
+int explore_hung_find(struct weft_hung *out, const struct weft_history *h);
 
 /* "35 ms 'query' (outside)" */
 void explore_put_share(struct analyse_text *t, const struct weft_model *m,
@@ -204,17 +209,7 @@ struct weft_figure explore_share(uint64_t part, uint64_t whole);
 /* How long a promise lasts: weft_layout_lasts. */
 int64_t explore_length(const struct weft_scene *s, uint32_t promise);
 
-/* The longest few of many promises. */
-#define EXPLORE_TOP_MAX 10
-#define EXPLORE_TOP_SHOWN 8 /* by most lists */
-struct explore_top {
-    uint32_t promise[EXPLORE_TOP_MAX];
-    int64_t length[EXPLORE_TOP_MAX], second[EXPLORE_TOP_MAX];
-    uint32_t count, room;
-};
-
-/* If lengths are equal, second decides; then the one that was added first. */
-void explore_top_add(struct explore_top *t, uint32_t promise, int64_t length, int64_t second);
+#define EXPLORE_TOP_SHOWN 8 /* of the longest promises, by most lists */
 
 /* ---- hot.c: what ran while samples were taken ---- */
 

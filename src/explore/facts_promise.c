@@ -17,7 +17,7 @@ struct about {
     struct explore_dealings d;
 
     /* Found in one pass over the promises. */
-    struct explore_top children; /* the longest ones */
+    struct weft_greatest children; /* the longest ones */
     uint64_t all_children;
     uint32_t was[FEW]; /* what became it */
     uint64_t all_was;
@@ -31,7 +31,7 @@ static void look_at_promises(struct about *a)
         const struct weft_promise *p = &m->promise[i];
         if (p->creator == a->promise && i != a->promise) {
             a->all_children++;
-            explore_top_add(&a->children, i, explore_length(a->s, i), 0);
+            weft_greatest_add(&a->children, i, explore_length(a->s, i), 0);
         }
         if (p->becomes == a->promise) {
             if (a->all_was < FEW)
@@ -204,13 +204,13 @@ static int64_t wait_length(const struct weft_wait *w)
 }
 
 static void longest_waits(const struct weft_history *h, const struct explore_waits *w,
-                          struct explore_top *top)
+                          struct weft_greatest *top)
 {
-    *top = (struct explore_top){.room = EXPLORE_TOP_SHOWN};
+    *top = (struct weft_greatest){.room = EXPLORE_TOP_SHOWN};
     for (uint32_t i = 0; i < w->count; i++) {
         const struct weft_wait *x = &h->wait[w->wait[i]];
-        explore_top_add(top, w->wait[i], x->end == WEFT_WAIT_OPEN ? INT64_MAX : wait_length(x),
-                        wait_length(x));
+        weft_greatest_add(top, w->wait[i], x->end == WEFT_WAIT_OPEN ? INT64_MAX : wait_length(x),
+                          wait_length(x));
     }
 }
 
@@ -258,7 +258,7 @@ static void add_waits(struct about *a, const struct explore_waits *w, enum explo
 {
     const struct weft_history *h = a->f->history;
     const struct explore_link nowhere = explore_nowhere();
-    struct explore_top top;
+    struct weft_greatest top;
     bool mine = w == &a->d.mine;
     if (w->count) {
         explore_heading(a->f, heading);
@@ -270,7 +270,7 @@ static void add_waits(struct about *a, const struct explore_waits *w, enum explo
             explore_say(a->f, nowhere, FACT_WAITS_BLOCKED, LENGTH(length, w->blocked_ns));
         longest_waits(h, w, &top);
         for (uint32_t i = 0; i < top.count; i++)
-            add_wait(a, &h->wait[top.promise[i]], mine, i > 0);
+            add_wait(a, &h->wait[top.item[i]], mine, i > 0);
         explore_fact_more(a->f, w->count, top.count);
     }
     if (w->late_ns <= 0)
@@ -384,7 +384,7 @@ static void add_children(struct about *a)
     explore_heading(a->f, FACT_CREATED_HEAD);
     explore_say_count(a->f, FACT_CHILDREN, a->all_children);
     for (uint32_t i = 0; i < a->children.count; i++)
-        explore_say_promise(a->f, a->s, FACT_LONGEST_CHILD, a->children.promise[i],
+        explore_say_promise(a->f, a->s, FACT_LONGEST_CHILD, a->children.item[i],
                             i || a->all_children == 1);
     explore_fact_more(a->f, a->all_children, a->children.count);
 }
@@ -458,9 +458,9 @@ uint32_t explore_walk_waited_for(const struct weft_history *h, uint32_t promise)
     uint32_t first = h->waits_of_first[promise];
     struct explore_waits w = {.wait = h->waits_of + first,
                               .count = h->waits_of_first[promise + 1] - first};
-    struct explore_top top;
+    struct weft_greatest top;
     longest_waits(h, &w, &top);
-    return top.count ? h->wait[top.promise[0]].source : WEFT_NONE;
+    return top.count ? h->wait[top.item[0]].source : WEFT_NONE;
 }
 
 uint32_t explore_walk_resolver(const struct weft_scene *s, uint32_t promise)

@@ -1,137 +1,62 @@
 /* SPDX-License-Identifier: ISC */
 /* Facts about a trace as a whole, and what to look at first. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "explore/fact.h"
+#include "view/overview.h"
 
-enum { FEW = 6, LINKS_MAX = 64, FINDINGS_SHOWN = 30 };
-
-#define AWAKE (WEFT_NONE - 1)
-
-struct census {
-    const struct weft_scene *s;
-    const struct weft_model *m;
-    const struct weft_history *h;
-    uint32_t
-        *wait; /* of each promise: the wait in which the trace ends; AWAKE or WEFT_NONE: none */
-    uint64_t outcome[WEFT_OUTCOME_COUNT], all_overdue, waiting;
-    struct explore_top overdue, failed, longest; /* the longest ones; failed: the first ones */
-    struct explore_top waits;                    /* promises that still wait, and since when */
-};
-
-/* Without a history there are no facts about waits. */
-static int find_waits(struct census *c, const struct weft_history *h)
-{
-    c->wait = malloc(c->m->promises * sizeof *c->wait);
-    if (!c->wait)
-        return WEFT_E_NOMEM;
-    memset(c->wait, 0xff, c->m->promises * sizeof *c->wait);
-    c->h = h;
-    for (uint32_t i = 0; h && i < h->waits; i++) {
-        const struct weft_wait *w = &h->wait[i];
-        uint32_t *last = &c->wait[w->reader];
-        if (w->end == WEFT_WAIT_OPEN)
-            *last = i;
-        else if (*last >= AWAKE || w->until_ns >= h->wait[*last].from_ns)
-            *last = AWAKE;
-    }
-    return 0;
-}
-
-/* What a pending promise waits for when the trace ends, and since when; WEFT_NONE: nothing that the trace shows. */
-static uint32_t waits_for(const struct census *c, uint32_t promise, int64_t *since)
-{
-    if (c->m->promise[promise].outcome != WEFT_PENDING || c->wait[promise] >= AWAKE)
-        return WEFT_NONE;
-    const struct weft_wait *w = &c->h->wait[c->wait[promise]];
-    uint32_t other = weft_model_final(c->m, w->source);
-    *since = w->from_ns;
-    return c->m->promise[other].outcome == WEFT_PENDING ? other : WEFT_NONE;
-}
-
-static void count_promises(struct census *c)
-{
-    const struct weft_model *m = c->m;
-    c->overdue.room = c->failed.room = c->longest.room = c->waits.room = FEW;
-    for (uint32_t i = 1; i < m->promises; i++) {
-        const struct weft_promise *p = &m->promise[i];
-        int64_t end = p->outcome == WEFT_PENDING ? m->end_ns : p->end_ns;
-        int64_t length = end - p->start_ns, since; /* at least as long as its line */
-        c->outcome[p->outcome]++;
-        if (c->longest.count < FEW || length > c->longest.length[FEW - 1])
-            explore_top_add(&c->longest, i, explore_length(c->s, i), 0);
-        if (p->outcome == WEFT_FAILED)
-            explore_top_add(&c->failed, i, -p->end_ns, 0);
-        if (p->outcome != WEFT_PENDING)
-            continue;
-        if (p->should_resolve) {
-            c->all_overdue++;
-            explore_top_add(&c->overdue, i, explore_length(c->s, i), 0);
-        }
-        if (!p->background && waits_for(c, i, &since) != WEFT_NONE) {
-            c->waiting++;
-            explore_top_add(&c->waits, i, -since, 0);
-        }
-    }
-}
+enum { FINDINGS_SHOWN = 30 };
 
 /* named: the first row gets that fact's name. */
-static void add_list(struct explore_facts *f, const struct census *c, enum explore_fact which,
-                     bool named, const struct explore_top *top, uint64_t all, bool bad)
+static void add_list(struct explore_facts *f, const struct weft_scene *s, enum explore_fact which,
+                     bool named, const struct weft_greatest *few, uint64_t all, bool bad)
 {
-    for (uint32_t i = 0; i < top->count; i++) {
-        explore_say_promise(f, c->s, which, top->promise[i], i || !named);
+    for (uint32_t i = 0; i < few->count; i++) {
+        explore_say_promise(f, s, which, few->item[i], i || !named);
         if (bad)
             explore_fact_bad(f);
     }
-    explore_fact_more(f, all, top->count);
+    explore_fact_more(f, all, few->count);
 }
 
-/* Follows the longest wait without an end to the promise that is not known to wait for anything. */
-static void add_hang(struct explore_facts *f, const struct census *c)
+/* The longest wait without an end, up to the promise that is not known to wait for anything. */
+static void add_hang(struct explore_facts *f, const struct weft_scene *s)
 {
-    int64_t since, first = 0;
-    uint32_t waiter = c->waits.promise[0], other = waits_for(c, waiter, &first), last = other;
-    for (unsigned i = 0; i < LINKS_MAX; i++) {
-        uint32_t next = waits_for(c, last, &since);
-        if (next == WEFT_NONE)
-            break;
-        last = next;
-    }
-    explore_say(f, explore_promise(c->s, waiter, false), FACT_LONGEST_WAIT,
-                TEXT(promise, explore_named(c->s, waiter).text), TIME(since, first));
-    explore_say_promise(f, c->s, FACT_LONGEST_WAIT_FOR, other, false);
-    if (last != other)
-        explore_say_promise(f, c->s, FACT_LONGEST_WAIT_END, last, false);
+    const struct weft_hung *x = f->hung;
+    explore_say(f, explore_promise(s, x->waiter, false), FACT_LONGEST_WAIT,
+                TEXT(promise, explore_named(s, x->waiter).text), TIME(since, x->since_ns));
+    explore_say_promise(f, s, FACT_LONGEST_WAIT_FOR, x->source, false);
+    if (x->end != x->source)
+        explore_say_promise(f, s, FACT_LONGEST_WAIT_END, x->end, false);
     struct explore_dealings d;
-    if (explore_dealings_find(&d, c->h, last, c->s->l->raw) < 0)
+    if (explore_dealings_find(&d, f->history, x->end, s->l->raw) < 0)
         f->failed = true;
     else if (d.notified_in_vain)
         explore_fact_in_vain(f, FACT_NOTIFIED_IN_VAIN, FACT_NOTIFIED_IN_VAIN_ONCE, &d);
 }
 
 /* If there are findings, they say what hangs and why. */
-static void add_hint(struct explore_facts *f, const struct census *c, bool has_findings)
+static void add_hint(struct explore_facts *f, const struct weft_scene *s, bool has_findings)
 {
-    const uint64_t failed = c->outcome[WEFT_FAILED];
+    const struct weft_overview *o = s->o;
+    const uint64_t failed = o->outcome[WEFT_FAILED];
     explore_heading(f, has_findings ? FACT_LOOK_ALSO_HEAD : FACT_LOOK_HEAD);
-    if (c->all_overdue && !has_findings) {
-        explore_say_count(f, FACT_NEVER_RESOLVED, c->all_overdue);
+    if (o->overdue && !has_findings) {
+        explore_say_count(f, FACT_NEVER_RESOLVED, o->overdue);
         explore_fact_bad(f);
-        add_list(f, c, FACT_LONGEST, false, &c->overdue, c->all_overdue, true);
+        add_list(f, s, FACT_LONGEST, false, &o->longest_overdue, o->overdue, true);
     }
-    if (c->waiting && !has_findings) {
-        explore_say_count(f, FACT_STILL_WAITING, c->waiting);
-        add_hang(f, c);
+    if (f->hung && f->hung->waiting && !has_findings) {
+        explore_say_count(f, FACT_STILL_WAITING, f->hung->waiting);
+        add_hang(f, s);
     }
     if (failed) {
         explore_say_count(f, FACT_FAILED, failed);
         explore_fact_bad(f);
-        add_list(f, c, FACT_LONGEST, false, &c->failed, failed, true);
+        add_list(f, s, FACT_LONGEST, false, &o->first_failed, failed, true);
     }
-    add_list(f, c, FACT_LONGEST, true, &c->longest, 0, false);
+    add_list(f, s, FACT_LONGEST, true, &o->longest, 0, false);
 }
 
 static void add_contradictions(struct explore_facts *f, const struct weft_model *m)
@@ -213,13 +138,7 @@ static void add_date(struct explore_facts *f, int64_t wall_ns)
 int explore_facts_of_trace(struct explore_facts *f, const struct weft_scene *s, const char *title)
 {
     const struct weft_model *m = s->m;
-    struct census c = {.s = s, .m = m};
     explore_fact_begin(f);
-    if (find_waits(&c, f->history) < 0) {
-        f->failed = true;
-        return explore_fact_end(f);
-    }
-    count_promises(&c);
     const bool missing = explore_fact_missing(f, m);
     bool has_findings = add_findings(f, m, missing);
     if (title && title[0])
@@ -237,10 +156,10 @@ int explore_facts_of_trace(struct explore_facts *f, const struct weft_scene *s, 
     if (s->p && s->p->overwritten)
         explore_say_count(f, FACT_SAMPLES_OVERWRITTEN, s->p->overwritten);
     for (unsigned o = 0; o < WEFT_OUTCOME_COUNT; o++)
-        if (c.outcome[o]) {
+        if (s->o->outcome[o]) {
             explore_say(f, explore_nowhere(), FACT_OUTCOME,
                         TEXT(outcome, weft_outcome_name((enum weft_outcome)o)),
-                        AMOUNT(count, c.outcome[o]));
+                        AMOUNT(count, s->o->outcome[o]));
             if (o == WEFT_FAILED)
                 explore_fact_bad(f);
         }
@@ -251,8 +170,7 @@ int explore_facts_of_trace(struct explore_facts *f, const struct weft_scene *s, 
         explore_say_count(f, FACT_COUNTERS, m->counters);
     add_contradictions(f, m);
     if (m->promises > 1)
-        add_hint(f, &c, has_findings);
+        add_hint(f, s, has_findings);
     explore_fact_hot_trace(f, s);
-    free(c.wait);
     return explore_fact_end(f);
 }

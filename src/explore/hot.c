@@ -9,9 +9,9 @@
 #include "profile/join.h"
 
 struct hot {
-    uint64_t samples, on_ns; /* total number; estimated time on a core */
-    uint32_t functions;      /* different ones */
-    struct explore_top top;  /* their locations, instead of promises, and their own time */
+    uint64_t samples, on_ns;  /* total number; estimated time on a core */
+    uint32_t functions;       /* different ones */
+    struct weft_greatest top; /* their locations, and their own time */
 };
 
 struct hot_of {
@@ -34,7 +34,7 @@ struct sums {
 static int find_hot(struct hot *out, const struct weft_scene *s, const struct hot_of *of)
 {
     const struct weft_profile *p = s->p;
-    *out = (struct hot){.top.room = EXPLORE_TOP_MAX};
+    *out = (struct hot){.top.room = WEFT_GREATEST_MAX};
     if (!p)
         return 0;
     struct sums sums = {.count = (size_t)p->functions + p->locations};
@@ -65,7 +65,7 @@ static int find_hot(struct hot *out, const struct weft_scene *s, const struct ho
     for (size_t i = 0; i < sums.count; i++)
         if (sums.on_ns[i]) {
             out->functions++;
-            explore_top_add(&out->top, sums.location[i], (int64_t)sums.on_ns[i], 0);
+            weft_greatest_add(&out->top, sums.location[i], (int64_t)sums.on_ns[i], 0);
         }
     weft_free_all(sums.on_ns, sums.location);
     return 0;
@@ -132,9 +132,9 @@ static void add_functions(struct explore_facts *f, const struct weft_scene *s,
 {
     char name[EXPLORE_FACT_BYTES - 8];
     for (uint32_t i = 0; i < hot->top.count; i++) {
-        explore_function_name(name, sizeof name, s->p, hot->top.promise[i]);
+        explore_function_name(name, sizeof name, s->p, hot->top.item[i]);
         explore_say(f, explore_nowhere(), FACT_FUNCTION,
-                    TEXT(share, explore_share((uint64_t)hot->top.length[i], hot->on_ns).text),
+                    TEXT(share, explore_share((uint64_t)hot->top.value[i], hot->on_ns).text),
                     TEXT(function, name));
     }
     explore_fact_more(f, hot->functions, hot->top.count);

@@ -118,8 +118,9 @@ static void fill(struct weft_explorer *e, unsigned part, unsigned pane)
                               e->has_diff ? e->pane[1].scene : NULL, &e->diff);
         break;
     case EXPLORE_TRACE:
-        f->history = p->trace->analysis ? p->trace->analysis->history : p->trace->history;
         f->analysis = p->trace->analysis;
+        f->history = f->analysis ? f->analysis->history : p->trace->history;
+        f->hung = f->analysis ? &f->analysis->hung : f->history ? &p->trace->hung : NULL;
         f->analysing = p->trace->analysing;
         f->hidden = explore_groups_hidden(p->trace->groups);
         f->axis = explore_clocks_say(e, pane, axis, sizeof axis);

@@ -56,8 +56,8 @@ struct sums {
     uint64_t alive, created, resolved, failed;
     uint64_t sleeping_ns;
     struct explore_busy_sum busy;
-    uint64_t sleeps, pauses;    /* those that begin in the range */
-    struct explore_top longest; /* sorted by how much of them lies in it */
+    uint64_t sleeps, pauses;      /* those that begin in the range */
+    struct weft_greatest longest; /* sorted by how much of them lies in it */
 };
 
 /* The records of a column, and where their times are in each. */
@@ -262,30 +262,31 @@ static void sum_life(const struct range *g, uint32_t i, struct sums *out, uint64
     if (p->start_ns > g->to_ns || end < g->from_ns)
         return;
     out->alive++;
-    struct explore_top *t = &out->longest;
+    struct weft_greatest *t = &out->longest;
     int64_t inside = (int64_t)overlap(p->start_ns, end, g->from_ns, g->to_ns);
-    if (t->count == t->room && inside < t->length[t->count - 1])
+    if (t->count == t->room && inside < t->value[t->count - 1])
         return;
     int64_t start = weft_layout_start(g->l, p); /* not earlier */
     inside = (int64_t)overlap(start, end, g->from_ns, g->to_ns);
-    explore_top_add(t, i, inside, end > start ? end - start : 0);
+    weft_greatest_add(t, i, inside, end > start ? end - start : 0);
 }
 
 /* Returns true if no record of a block inside the range is among the longest. */
-static bool too_short(const struct explore_top *t, const struct extent *e)
+static bool too_short(const struct weft_greatest *t, const struct extent *e)
 {
-    return t->count == t->room && e->to_ns - e->from_ns < t->length[t->count - 1];
+    return t->count == t->room && e->to_ns - e->from_ns < t->value[t->count - 1];
 }
 
 /* Returns true if all of them lie in the range in the same way, and none is among the longest. */
-static bool is_plain(const struct range *g, const struct open_lives *b, const struct explore_top *t)
+static bool is_plain(const struct range *g, const struct open_lives *b,
+                     const struct weft_greatest *t)
 {
     const struct extent *e = &b->begins;
     if (e->to_ns > g->to_ns || (e->from_ns < g->from_ns && e->to_ns >= g->from_ns) ||
         g->from_ns > g->m->end_ns || t->count < t->room)
         return false;
     const int64_t inside = (int64_t)overlap(e->from_ns, b->until_ns, g->from_ns, g->to_ns);
-    const int64_t least = t->length[t->count - 1];
+    const int64_t least = t->value[t->count - 1];
     return inside < least ||
            (inside == least && b->until_ns - e->from_ns <= t->second[t->count - 1]);
 }
@@ -457,7 +458,7 @@ int explore_facts_of_range(struct explore_facts *f, const struct weft_scene *s, 
         explore_fact_bad(f);
     }
     for (uint32_t i = 0; i < sums.longest.count; i++)
-        explore_say_promise(f, s, FACT_LONGEST_IN_IT, sums.longest.promise[i], i > 0);
+        explore_say_promise(f, s, FACT_LONGEST_IN_IT, sums.longest.item[i], i > 0);
     explore_fact_more(f, sums.alive, sums.longest.count);
     explore_fact_hot_range(f, s, from_ns, to_ns);
     return explore_fact_end(f);

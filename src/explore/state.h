@@ -32,10 +32,11 @@ struct explore_view {
 
 /* What belongs to a trace, however many panes show it. */
 struct explore_trace {
-    struct weft_analysis *analysis;    /* NULL: there is none … */
-    bool analysing;                    /* … yet */
-    struct weft_history *history;      /* made if one was needed before the analysis was ready */
-    struct weft_groups *groups;        /* NULL: none */
+    struct weft_analysis *analysis; /* NULL: there is none … */
+    bool analysing;                 /* … yet */
+    struct weft_history *history;   /* made if one was needed before the analysis was ready … */
+    struct weft_hung hung;          /* … and what it says of the end */
+    struct weft_groups *groups;     /* NULL: none */
     struct explore_notebook *notebook; /* never NULL */
 };
 

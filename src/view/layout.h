@@ -70,9 +70,14 @@ int weft_layout_new_grouped(struct weft_layout **out, const struct weft_model *m
 void weft_layout_free(struct weft_layout *l);
 
 /* When a promise begins: from then on it lasts. */
+static inline int64_t view_start(const struct weft_model *m, bool raw, const struct weft_promise *p)
+{
+    return raw ? p->start_ns : weft_model_wake(m, p);
+}
+
 static inline int64_t weft_layout_start(const struct weft_layout *l, const struct weft_promise *p)
 {
-    return l->raw ? p->start_ns : weft_model_wake(l->m, p);
+    return view_start(l->m, l->raw, p);
 }
 
 /* The time from which on a ring that has wrapped is complete. */
@@ -129,11 +134,10 @@ static inline int64_t weft_layout_end(const struct weft_layout *l, const struct 
 
 /* How long a promise lasts, which is what everything says of it: from where its line begins to its end. A pending one
  * lasts until the trace ends, though its line may end earlier, with its last sign of life. */
-static inline int64_t weft_layout_lasts(const struct weft_layout *l, const struct weft_model *m,
-                                        uint32_t promise)
+static inline int64_t weft_layout_lasts(const struct weft_model *m, bool raw, uint32_t promise)
 {
     const struct weft_promise *p = &m->promise[promise];
-    int64_t start = weft_layout_start(l, p), end = p->end_ns;
+    int64_t start = view_start(m, raw, p), end = p->end_ns;
     if (p->outcome == WEFT_PENDING && m->end_ns > end)
         end = m->end_ns;
     return end > start ? end - start : 0;

@@ -74,15 +74,37 @@ static int add_runs(struct weft_overview *o, const struct weft_model *m)
     return 0;
 }
 
-static void add_promises(struct weft_overview *o, const struct weft_model *m)
+/* Hardly any promise is one of the longest, and when one began is sooner read than how long it lasts. */
+static void compare_lengths(struct weft_overview *o, const struct weft_model *m, bool raw,
+                            uint32_t promise, bool overdue)
 {
+    const struct weft_promise *p = &m->promise[promise];
+    const int64_t end = p->outcome == WEFT_PENDING ? m->end_ns : p->end_ns;
+    if (!overdue && o->longest.count == o->longest.room &&
+        end - p->start_ns <= o->longest.value[o->longest.room - 1])
+        return;
+    const int64_t lasts = weft_layout_lasts(m, raw, promise);
+    weft_greatest_add(&o->longest, promise, lasts, 0);
+    if (overdue)
+        weft_greatest_add(&o->longest_overdue, promise, lasts, 0);
+}
+
+static void add_promises(struct weft_overview *o, const struct weft_model *m, bool raw)
+{
+    o->longest.room = o->longest_overdue.room = o->first_failed.room = WEFT_OVERVIEW_FEW;
     for (uint32_t i = 1; i < m->promises; i++) {
         const struct weft_promise *p = &m->promise[i];
+        const bool failed = p->outcome == WEFT_FAILED, overdue = weft_model_overdue(m, i);
         o->begin_ns = p->start_ns < o->begin_ns ? p->start_ns : o->begin_ns;
+        o->outcome[p->outcome]++;
+        o->overdue += overdue;
         if (p->created && p->start_ns >= 0)
             o->acts[cell_at(o, p->start_ns)]++;
-        if (p->outcome == WEFT_FAILED || weft_model_overdue(m, i))
+        if (failed || overdue)
             o->failed[cell_at(o, p->end_ns)]++;
+        if (failed)
+            weft_greatest_add(&o->first_failed, i, -p->end_ns, 0);
+        compare_lengths(o, m, raw, i, overdue);
     }
     for (uint32_t i = 0; i < m->interactions; i++)
         if (m->interaction[i].time_ns >= 0)
@@ -106,7 +128,7 @@ static void add_counter(struct weft_overview *o, const struct weft_model *m, uin
         value[cell] = last;
 }
 
-int view_overview_new(struct weft_overview **out, const struct weft_model *m)
+int view_overview_new(struct weft_overview **out, const struct weft_model *m, bool raw)
 {
     *out = NULL;
     struct weft_overview *o = calloc(1, sizeof *o);
@@ -125,7 +147,7 @@ int view_overview_new(struct weft_overview **out, const struct weft_model *m)
         view_overview_free(o);
         return WEFT_E_NOMEM;
     }
-    add_promises(o, m);
+    add_promises(o, m, raw);
     for (uint32_t i = 0; i < o->counters; i++)
         add_counter(o, m, i);
     *out = o;

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 /* The overview: a strip that shows the whole time of a trace: how much ran, what failed, samples, counters, findings,
- * and which part a view shows. It is drawn from sums over cells of equal length that are made once, with the scene. */
+ * and which part a view shows. It is drawn from sums over cells of equal length that are made once, with the scene; and
+ * so is what there is to say about all promises together. */
 #pragma once
 
+#include "base/greatest.h"
 #include "view/drawlist.h"
 #include "view/scene.h"
 
@@ -10,6 +12,7 @@
 #define WEFT_OVERVIEW_CELLS                                                                        \
     4096 /* at most; at least half of that in traces longer than that in ns */
 #define WEFT_OVERVIEW_COUNTERS 8 /* the first ones by name have values */
+#define WEFT_OVERVIEW_FEW 6      /* promises that are named */
 
 struct weft_overview {
     unsigned shift;   /* a cell is 1 << shift ns wide; the first one begins at 0 */
@@ -22,10 +25,14 @@ struct weft_overview {
     uint64_t *on_ns;  /* threads were on a core, by samples; NULL: there are no samples */
     uint32_t counters;
     int64_t *value; /* of each counter, in each cell: the last value */
+
+    uint64_t outcome[WEFT_OUTCOME_COUNT]; /* promises with each outcome, without the loop … */
+    uint64_t overdue;                     /* … and that never were resolved though they should */
+    struct weft_greatest longest, longest_overdue, first_failed;
 };
 
-/* On success the caller owns *out. Returns 0 or WEFT_E_NOMEM; *out is then NULL. */
-int view_overview_new(struct weft_overview **out, const struct weft_model *m);
+/* raw: as of the layout. On success the caller owns *out. Returns 0 or WEFT_E_NOMEM; *out is then NULL. */
+int view_overview_new(struct weft_overview **out, const struct weft_model *m, bool raw);
 void view_overview_free(struct weft_overview *o);
 
 /* Adds the samples of the scene. Returns 0 or WEFT_E_NOMEM. */

@@ -16,7 +16,7 @@ enum { MANY = 50000 }; /* promises and interactions; with fewer, a scene takes l
 /* What a scene has that does not depend on its rows. */
 struct rest {
     struct weft_scene *s;
-    bool folds;
+    bool raw, folds;
     int rc;
 };
 
@@ -26,7 +26,7 @@ static void make_rest(void *data)
     struct weft_scene *s = r->s;
     r->rc = view_index_rest(s->x, s->m);
     if (r->rc == 0)
-        r->rc = view_overview_new(&s->o, s->m);
+        r->rc = view_overview_new(&s->o, s->m, r->raw);
     if (r->rc == 0 && r->folds)
         r->rc = weft_folds_init(&s->folds, s->m, NULL);
 }
@@ -49,7 +49,7 @@ static int begin(struct weft_scene **out, const struct weft_model *m, bool raw, 
         return WEFT_E_NOMEM;
     s->m = m;
     s->x = calloc(1, sizeof *s->x);
-    struct rest rest = {.s = s, .folds = folds};
+    struct rest rest = {.s = s, .raw = raw, .folds = folds};
     struct weft_aside aside;
     int rc = s->x ? 0 : WEFT_E_NOMEM;
     if (rc == 0) {

@@ -218,7 +218,7 @@ static uint32_t look_at_promises(struct weft_search *q, uint32_t steps)
         if (((words | query->others) & query->all) != query->all)
             continue;
         if (query->others) {
-            const int64_t lasts = weft_layout_lasts(q->l, m, q->at);
+            const int64_t lasts = weft_layout_lasts(m, q->l->raw, q->at);
             q->longest_ns = lasts > q->longest_ns ? lasts : q->longest_ns;
             q->shortest_ns = lasts < q->shortest_ns ? lasts : q->shortest_ns;
             words |= view_query_match(query, p->id, lasts);

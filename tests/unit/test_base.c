@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/count.h"
 #include "base/duration.h"
+#include "base/greatest.h"
 #include "base/hash.h"
 #include "base/idmap.h"
 #include "base/order.h"
@@ -19,6 +20,31 @@
 #define US INT64_C(1000)
 #define MS (1000 * US)
 #define S (1000 * MS)
+
+/* ---- The greatest few ---- */
+
+TEST(the_greatest_few_of_many)
+{
+    struct weft_greatest g = {.room = 3};
+    for (uint32_t i = 0; i < 7; i++) {
+        const int64_t value[] = {-4, 5, 5, INT64_MAX, 5, INT64_MIN, 6};
+        const int64_t second[] = {9, 1, 2, 0, 2, 0, -1};
+        weft_greatest_add(&g, i, value[i], second[i]);
+        assert_int_equal(g.count, i < 2 ? i + 1 : 3);
+    }
+    assert_int_equal(g.item[0], 3);
+    assert_int_equal(g.item[1], 6);
+    assert_int_equal(g.item[2], 2); /* before 1 by its second value; before 4, which came later */
+    assert_int_equal(g.value[2], 5);
+    assert_int_equal(g.second[2], 2);
+    struct weft_greatest one = {.room = 1};
+    weft_greatest_add(&one, 7, 1, 0);
+    weft_greatest_add(&one, 8, 1, 0);
+    assert_int_equal(one.item[0], 7);
+    weft_greatest_add(&one, 9, 1, 1);
+    assert_int_equal(one.item[0], 9);
+    assert_int_equal(one.count, 1);
+}
 
 /* ---- Arrays ---- */
 

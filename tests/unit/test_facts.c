@@ -20,6 +20,7 @@ struct subject {
     struct weft_model *m;
     struct weft_scene *s;
     struct weft_history *h;
+    struct weft_hung hung;
     struct explore_facts f;
 };
 
@@ -32,6 +33,7 @@ static struct subject take_file(const char *path)
     weft_reader_close(r);
     assert_int_equal(weft_scene_new(&x.s, x.m, false, NULL, NULL), 0);
     assert_int_equal(weft_history_new(&x.h, x.m, NULL, NULL), 0);
+    assert_int_equal(explore_hung_find(&x.hung, x.h), 0);
     x.f.history = x.h;
     return x;
 }
@@ -53,6 +55,12 @@ static struct subject build(const struct weft_event *ev, size_t count)
 #define BUILD(...)                                                                                 \
     build((const struct weft_event[]){__VA_ARGS__},                                                \
           COUNT(((const struct weft_event[]){__VA_ARGS__})))
+
+static int about_trace(struct subject *x, const char *title)
+{
+    x->f.hung = x->f.history ? &x->hung : NULL;
+    return explore_facts_of_trace(&x->f, x->s, title);
+}
 
 static void leave(struct subject *x)
 {
@@ -425,7 +433,7 @@ TEST(lists_are_bounded)
     expect(one, ": and 992 more\n");
     expect(one, "in 1,000 waits");
     expect(one, "\xe2\x80\xa6");
-    assert_int_equal(explore_facts_of_trace(&x.f, x.s, text), 0);
+    assert_int_equal(about_trace(&x, text), 0);
     lines(&x);
     leave(&x);
 }
@@ -465,7 +473,7 @@ TEST(own_trace)
     expect(three, "pending: meant to be pending for long\n");
     expect(three, "still waits, since 4 ms (6 ms) <p 4>\n");
     /* The wait that hangs, not the one that is meant to be long. */
-    assert_int_equal(explore_facts_of_trace(&x.f, x.s, NULL), 0);
+    assert_int_equal(about_trace(&x, NULL), 0);
     expect(lines(&x), "still waiting: 1 promise when the trace ends\n"
                       "the longest wait: #1 condition response: waits since 5 ms <p 1>\n"
                       "for: #2 condition response, 10 ms, pending <p 2>\n"
@@ -536,7 +544,7 @@ TEST(a_hanging_trace)
               try_read(MS(1), 1, 2), try_read(MS(4), 2, 3), creates(MS(5), LOOP, 4, TASK),
               try_read(MS(6), 4, 3), signals(MS(7), 4, 3), /* goes on */
               fails(MS(8), LOOP, 4, "x"), switches(MS(10), LOOP));
-    assert_int_equal(explore_facts_of_trace(&x.f, x.s, "bad\x1b.weft"), 0);
+    assert_int_equal(about_trace(&x, "bad\x1b.weft"), 0);
     assert_string_equal(lines(&x),
                         "[bad .weft]\n"
                         "time span: 10 ms\n"
@@ -562,7 +570,7 @@ TEST(a_hanging_trace)
     /* Waiting in a circle. */
     x = BUILD(creates(0, LOOP, 1, TASK), creates(0, LOOP, 2, TASK), try_read(1, 1, 2),
               try_read(2, 2, 1));
-    assert_int_equal(explore_facts_of_trace(&x.f, x.s, ""), 0);
+    assert_int_equal(about_trace(&x, ""), 0);
     expect(lines(&x), "still waiting: 2 promises");
     leave(&x);
 }
@@ -588,7 +596,7 @@ TEST(what_is_missing)
     events_put(&t, switches(MS(10), LOOP), 0);
     struct subject x = take(&t);
     found_nothing(&x, &a);
-    assert_int_equal(explore_facts_of_trace(&x.f, x.s, NULL), 0);
+    assert_int_equal(about_trace(&x, NULL), 0);
     static const char first[] =
         "[What is missing]\n"
         "overwritten: 4,321 events: before 0 ns only what was pending is known, and of some "
@@ -610,7 +618,7 @@ TEST(what_is_missing)
             memset(trace_extend(&m, 5000), 0x55, 5000);
         x = take(&m);
         found_nothing(&x, &a);
-        assert_int_equal(explore_facts_of_trace(&x.f, x.s, NULL), 0);
+        assert_int_equal(about_trace(&x, NULL), 0);
         const char *found =
             strstr(lines(&x), "[What is missing]\ndamaged: 1 place in the file could");
         assert_int_equal(found != NULL, damaged);
@@ -625,7 +633,7 @@ TEST(an_empty_trace)
 {
     struct subject x = BUILD(gc(10, 1));
     static struct explore_visible v;
-    assert_int_equal(explore_facts_of_trace(&x.f, x.s, NULL), 0);
+    assert_int_equal(about_trace(&x, NULL), 0);
     expect(lines(&x), "promises: 0\n");
     assert_int_equal(explore_facts_of_range(&x.f, x.s, -5, 5), 0);
     expect(lines(&x), "events: 1\n");
@@ -775,7 +783,7 @@ TEST(ranges_as_counted)
             created += q->start_ns >= from && q->start_ns <= to;
             resolved += ends;
             failed += ends && q->outcome == WEFT_FAILED;
-            int64_t end = q->start_ns + weft_layout_lasts(x.s->l, m, p);
+            int64_t end = q->start_ns + weft_layout_lasts(m, x.s->l->raw, p);
             if (q->start_ns > to || end < from)
                 continue;
             alive++;
@@ -790,7 +798,7 @@ TEST(ranges_as_counted)
             if (strcmp(x.f.fact[i].name, "longest in it") != 0)
                 continue;
             const struct weft_promise *q = &m->promise[x.f.target[i].promise];
-            int64_t end = q->start_ns + weft_layout_lasts(x.s->l, m, x.f.target[i].promise);
+            int64_t end = q->start_ns + weft_layout_lasts(m, x.s->l->raw, x.f.target[i].promise);
             int64_t a = q->start_ns > from ? q->start_ns : from, b = end < to ? end : to;
             assert_int_equal((uint64_t)(b - a), longest);
         }
@@ -879,7 +887,7 @@ TEST(the_longest_are_listed)
 static void check_duration(struct subject *x, uint32_t promise)
 {
     const struct weft_promise *p = &x->m->promise[promise];
-    const int64_t lasts = weft_layout_lasts(x->s->l, x->m, promise);
+    const int64_t lasts = weft_layout_lasts(x->m, x->s->l->raw, promise);
     const struct weft_figure text = weft_duration(lasts);
     const char *wanted = p->outcome == WEFT_PENDING ? "pending for" : "lasted";
     bool said = false;
@@ -907,7 +915,7 @@ static void check_duration(struct subject *x, uint32_t promise)
 static void check_searches(const struct subject *x)
 {
     for (uint32_t k = 1; k < x->m->promises; k += x->m->promises / 50 + 1) {
-        const int64_t limit = weft_layout_lasts(x->s->l, x->m, k);
+        const int64_t limit = weft_layout_lasts(x->m, x->s->l->raw, k);
         for (int longer = 0; longer < 2; longer++) {
             char query[64];
             struct weft_search *q;
@@ -916,7 +924,7 @@ static void check_searches(const struct subject *x)
             while (weft_search_work(q, 0))
                 ;
             for (uint32_t p = 1; p < x->m->promises; p++) {
-                const int64_t lasts = weft_layout_lasts(x->s->l, x->m, p);
+                const int64_t lasts = weft_layout_lasts(x->m, x->s->l->raw, p);
                 assert_int_equal(weft_search_has(q, p), longer ? lasts > limit : lasts < limit);
             }
             weft_search_free(q);
@@ -949,7 +957,7 @@ TEST(real_traces)
             explore_walk_resolver(x.s, p);
         }
         check_searches(&x);
-        assert_int_equal(explore_facts_of_trace(&x.f, x.s, path), 0);
+        assert_int_equal(about_trace(&x, path), 0);
         check(&x);
         assert_int_equal(strncmp(lines(&x), "[What is missing]\noverwritten: ", 30) == 0, i == 2);
         assert_int_equal(number(&x, "events"), x.m->events_total);
