@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 #include "analyse/explain.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 
 #include "analyse/finding.h"
+#include "base/aside.h"
 
 #define MS INT64_C(1000000)
 
@@ -79,14 +81,140 @@ static int by_importance(const void *a, const void *b)
     return weft_order(x->start_ns, y->start_ns);
 }
 
+/* ---- The searches, by two threads ---- */
+
+static void (*const searches[])(struct analyse_search *) = {
+#define SEARCH(file, name) analyse_find_##name,
+#include "analyse/searches.def"
+};
+
+enum {
+    SEARCHES = sizeof searches / sizeof *searches,
+    MANY = 1000, /* promises and interactions; with fewer, all takes a few milliseconds */
+};
+
+struct work {
+    weft_progress_fn *progress; /* called by the caller's thread alone */
+    void *data;
+    unsigned job[SEARCHES], jobs; /* the first search of each job */
+    atomic_uint taken;            /* jobs that a thread has begun */
+    atomic_bool stop;
+    struct weft_findings out[SEARCHES]; /* of each job */
+};
+
+struct worker {
+    struct work *work;
+    struct analyse_search s;
+    bool is_aside;
+};
+
+/* What looks at the findings of all others. */
+static bool is_last(unsigned search)
+{
+    return searches[search] == analyse_find_livelocks;
+}
+
+/* What looks at what the ones before it have found (when a loop was blocked) belongs to their job. */
+static bool goes_on(unsigned search)
+{
+    return search < SEARCHES &&
+           (searches[search] == analyse_find_hangs || searches[search] == analyse_find_serial);
+}
+
+/* weft_progress_fn */
+static bool may_go_on(void *data, double done)
+{
+    const struct worker *w = data;
+    struct work *k = w->work;
+    if (!w->is_aside && k->progress && !k->progress(k->data, done))
+        atomic_store_explicit(&k->stop, true, memory_order_relaxed);
+    return !atomic_load_explicit(&k->stop, memory_order_relaxed);
+}
+
+static void run_search(struct worker *w, unsigned search)
+{
+    struct analyse_search *s = &w->s;
+    /* It finds all of WEFT_FINDINGS_AT_ONCE. */
+    if (s->m->quirks.at_once && searches[search] != analyse_find_hangs)
+        return;
+    analyse_search_run(s, searches[search]);
+    s->canceled = s->canceled || !may_go_on(w, s->done + 1.0 / (w->work->jobs + 1));
+}
+
+static void run_job(struct worker *w, unsigned job, unsigned begun)
+{
+    struct work *k = w->work;
+    w->s.out = &k->out[job];
+    w->s.room = 0;
+    w->s.done = (double)begun / (k->jobs + 1);
+    unsigned search = k->job[job];
+    do
+        run_search(w, search);
+    while (goes_on(++search) && !w->s.failed && !w->s.canceled);
+}
+
+/* One thread begins with the first job, the other one with the last, until all are taken. */
+static void run_jobs(void *data)
+{
+    struct worker *w = data;
+    struct work *k = w->work;
+    unsigned begun;
+    for (unsigned n = 0;
+         !w->s.failed && !w->s.canceled &&
+         (begun = atomic_fetch_add_explicit(&k->taken, 1, memory_order_relaxed)) < k->jobs;
+         n++)
+        run_job(w, w->is_aside ? k->jobs - 1 - n : n, begun);
+    if (w->s.failed || w->s.canceled)
+        atomic_store_explicit(&k->stop, true, memory_order_relaxed);
+}
+
+/* The findings of all jobs, as if one thread had run one after the other. */
+static void gather(struct analyse_search *s, struct work *k)
+{
+    struct weft_findings *out = s->out;
+    for (unsigned i = 0; i < k->jobs; i++) {
+        struct weft_findings *of = &k->out[i];
+        for (uint32_t n = 0; n < of->count; n++)
+            if (analyse_search_room(s, &out->finding, out->count, &s->room, sizeof *out->finding))
+                out->finding[out->count++] = of->finding[n];
+            else
+                analyse_finding_fini(&of->finding[n]);
+        out->left_out += of->left_out;
+        free(of->finding);
+    }
+}
+
+static void search_all(struct analyse_search *s)
+{
+    const struct weft_model *m = s->m;
+    struct work k = {.progress = s->progress, .data = s->data};
+    struct worker here = {.work = &k, .s = *s}, aside = {.work = &k, .s = *s, .is_aside = true};
+    struct weft_aside thread;
+    for (unsigned i = 0; i < SEARCHES; i++)
+        if (!is_last(i) && !goes_on(i))
+            k.job[k.jobs++] = i;
+    here.s.progress = aside.s.progress = may_go_on;
+    here.s.data = &here;
+    aside.s.data = &aside;
+    const bool two =
+        (uint64_t)m->promises + m->interactions > MANY && weft_aside_try(&thread, run_jobs, &aside);
+    run_jobs(&here);
+    if (two)
+        weft_aside_end(&thread);
+    s->failed = here.s.failed || aside.s.failed;
+    s->canceled = here.s.canceled || aside.s.canceled;
+    gather(s, &k);
+    free(here.s.blocked);
+    free(aside.s.blocked);
+    for (unsigned i = 0; i < SEARCHES && !s->failed && !s->canceled; i++)
+        if (is_last(i) && !m->quirks.at_once)
+            analyse_search_run(s, searches[i]);
+    s->canceled = s->canceled || (s->progress && !s->progress(s->data, 1));
+}
+
 int weft_explain(struct weft_findings *out, const struct weft_history *h,
                  const struct weft_explain_options *options, weft_progress_fn *progress, void *data)
 {
-    static void (*const searches[])(struct analyse_search *) = {
-#define SEARCH(file, name) analyse_find_##name,
-#include "analyse/searches.def"
-    };
-    enum { SEARCHES = sizeof searches / sizeof *searches };
     struct weft_explain_options o = weft_explain_defaults(options);
     struct analyse_families families;
     *out = (struct weft_findings){0};
@@ -98,20 +226,13 @@ int weft_explain(struct weft_findings *out, const struct weft_history *h,
                                .progress = progress,
                                .data = data};
     s.failed = analyse_families_init(&families, h->m) < 0;
-    for (unsigned i = 0; i < SEARCHES && !s.failed && !s.canceled; i++) {
-        /* It finds all of WEFT_FINDINGS_AT_ONCE. */
-        if (h->m->quirks.at_once && searches[i] != analyse_find_hangs)
-            continue;
-        s.done = (double)i / SEARCHES;
-        analyse_search_run(&s, searches[i]);
-        s.canceled = s.canceled || (progress && !progress(data, (double)(i + 1) / SEARCHES));
-    }
+    if (!s.failed)
+        search_all(&s);
     if (!s.failed && !s.canceled)
         analyse_search_run(&s, analyse_join);
     for (uint32_t i = 0; i < out->count; i++)
         analyse_finding_sort(&out->finding[i]);
     analyse_families_fini(&families);
-    free(s.blocked);
     if (s.failed || s.canceled) {
         weft_findings_fini(out);
         return s.failed ? WEFT_E_NOMEM : WEFT_E_CANCELED;

@@ -2118,6 +2118,36 @@ TEST(progress_is_told)
     weft_model_free(m);
 }
 
+/* Large enough for two threads: each time the caller's is told, it may say that it is enough. */
+TEST(progress_of_two_threads)
+{
+    struct weft_findings f;
+    struct weft_history *h;
+    begin();
+    for (uint64_t i = 0; i < 3000; i++) {
+        create(LOOP, i + 1, JOB_, "job");
+        sleep_ms(1);
+        if (i % 2)
+            add(i % 16 == 1 ? fails(0, LOOP, i + 1, "no") : fulfills(0, LOOP, i + 1));
+    }
+    struct weft_model *m = model_of();
+    assert_int_equal(weft_history_new(&h, m, NULL, NULL), 0);
+    assert_int_equal(weft_explain(&f, h, NULL, NULL, NULL), 0);
+    const uint32_t all = f.count;
+    assert_true(all > 0);
+    weft_findings_fini(&f);
+    for (unsigned most = 1, times = 2; most <= times; most++) {
+        struct told told = {.most = most};
+        const int rc = weft_explain(&f, h, NULL, progress_rises, &told);
+        times = told.times < most ? 0 : most + 1;
+        assert_int_equal(rc, told.times == most ? WEFT_E_CANCELED : 0);
+        assert_int_equal(f.count, told.times == most ? 0 : all);
+        weft_findings_fini(&f);
+    }
+    weft_history_free(h);
+    weft_model_free(m);
+}
+
 TEST(only_the_most_important_are_told)
 {
     struct weft_findings f;
