@@ -10,7 +10,8 @@ comments in it:
 
 Numbers of threads, processes and descriptors, addresses and times are left out. A program says "ready" when all threads
 and tasks are there; they have got where they wait when the graph is as it must be, at the latest after a minute. Then
-corrupt (../now/corrupt.c) must survive it."""
+corrupt (../now/corrupt.c) must survive it. What that replaces depends on addresses, which are the same each time where a
+process may have that."""
 
 import os
 import re
@@ -21,6 +22,12 @@ import time
 
 PATIENCE_S = 60
 CORRUPTED = 60
+
+
+def same_addresses():
+    """What comes before a command so that it has the same addresses each time; nothing if that is forbidden."""
+    fixed = ["setarch", "-R"]
+    return fixed if subprocess.run([*fixed, "true"], stderr=subprocess.DEVNULL, check=False).returncode == 0 else []
 
 
 def plain(line):
@@ -92,8 +99,11 @@ def look(graph, process, path):
 def main():
     tools, python, *paths = sys.argv[1:]
     failures = 0
+    command = [*same_addresses(), python]
+    fixed = {**os.environ, "PYTHONHASHSEED": "0"}
     for path in paths:
-        process = subprocess.Popen([python, path], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, start_new_session=True)
+        process = subprocess.Popen([*command, path], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, env=fixed,
+                                   start_new_session=True)
         said = process.stdout.readline()
         if said == b"lacks a module\n":
             process.communicate()
