@@ -863,6 +863,30 @@ TEST(test_core_time)
     assert_int_equal(next_descriptor(), fd);
 }
 
+/* What the scheduler says, read another way; 0: it does not say. */
+static int ask_scheduler(uint64_t had_wanted[2])
+{
+    FILE *f = fopen("/proc/thread-self/schedstat", "re");
+    const int n = f ? fscanf(f, "%" SCNu64 " %" SCNu64, &had_wanted[0], &had_wanted[1]) : 0;
+    if (f)
+        fclose(f);
+    return n == 2;
+}
+
+/* Both times only grow. */
+TEST(test_core_time_is_what_the_scheduler_says)
+{
+    struct core_time core;
+    uint64_t before[2], after[2];
+    const int says = ask_scheduler(before);
+    assert_int_equal(weft_record_core_time(&core), says);
+    if (!says)
+        return;
+    assert_true(ask_scheduler(after));
+    assert_in_range(core.had_ns, before[0], after[0]);
+    assert_in_range(core.wanted_ns, before[1], after[1]);
+}
+
 /* In a child, since limits and users are the process's. */
 static void in_child(int (*run)(void), int expected)
 {
@@ -966,6 +990,41 @@ TEST(test_somebody_else_writes)
     waitpid(pid, &status, 0);
     close(ready[0]);
     close(ready[1]);
+}
+
+/* A trace that this process wrote before it called exec is kept beside the new one, unless something else is there. */
+TEST(test_former)
+{
+    enum { BYTES = 64 * 1024 };
+    static char bytes[BYTES];
+    for (int taken = 0; taken < 2; taken++) {
+        start(BYTES);
+        weft_forget(7);
+        FILE *f = fopen(in_folder("t"), "r");
+        assert_non_null(f);
+        assert_int_equal(fread(bytes, 1, BYTES, f), BYTES);
+        fclose(f);
+        weft_stop();
+        unlink(in_folder("t"));
+        f = fopen(in_folder("t"), "w"); /* the same, not mapped */
+        assert_non_null(f);
+        assert_int_equal(fwrite(bytes, 1, BYTES, f), BYTES);
+        fclose(f);
+        if (taken)
+            put_file(in_folder("t.1"), "mine");
+        start(BYTES);
+        weft_stop();
+        assert_int_equal(files(), 2);
+        read_trace();
+        assert_int_equal(trace.events, 0);
+        assert_int_equal(rename(in_folder("t.1"), in_folder("t")), 0);
+        if (taken)
+            assert_true(trace_read(&trace, in_folder("t")) < 0);
+        else
+            stop_and_read();
+        assert_int_equal(trace.events, !taken);
+        unlink(in_folder("t"));
+    }
 }
 
 /* On the caller's memory, full of what was there before. */
