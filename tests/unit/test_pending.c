@@ -566,6 +566,8 @@ TEST(many_cells)
             last = ev->time_ns;
             *(ev->promoted ? &promoted : &others) += 1;
             assert_true(!ev->promoted || others == 0);
+            if (ev->promoted) /* each cell is found beside its number */
+                assert_int_equal(ev->time_ns, 900 - (ev->b - 100000) % 7);
         }
     assert_int_equal(promoted, CELLS);
     assert_int_equal(others, 3);

@@ -970,6 +970,42 @@ TEST(packets_grow)
     }
 }
 
+/* An event that is found has its text, also if the text was added after its packet was found. */
+TEST(texts_grow)
+{
+    int found[2] = {0};
+    for (uint64_t step = 1; step < 40; step++) {
+        struct trace before = {.fd = -1}, after = {.fd = -1};
+        struct strings s = {.used = 0};
+        strings_text(&s, "old");
+        const size_t used = s.used;
+        const uint32_t text = strings_text(&s, "new");
+        strings_packet(&after, &s);
+        s.used = used;
+        strings_packet(&before, &s);
+        add_packet(&before, 0, 1, TIMES(100));
+        add_packet(&after, 0, 1, TIMES(100));
+        const struct weft_events_header h = {
+            .sequence = 2, .begin_ticks = 200, .events_before = 1, .running = 100};
+        events_begin(&before, h);
+        events_begin(&after, h);
+        events_add(&after, WEFT_FORM_LABEL, label(200, 7, ""), 0, text);
+        packet_pad(&before, after.size - before.size, 0);
+        const char *path = trace_path(&before);
+        changes = before.fd;
+        changed_to = &after;
+        reads_left = step;
+        struct result res = read_path(path);
+        reads_left = 0;
+        expect_text(res.text, res.events == 1 ? "100 0 switch 100 0\n"
+                                              : "100 0 switch 100 0\n200 0 label 7 0 \"new\"\n");
+        found[res.events > 1]++;
+        trace_fini(&before);
+        trace_fini(&after);
+    }
+    assert_true(found[0] > 0 && found[1] > 0);
+}
+
 /* ---- Clocks ---- */
 
 struct reading {
