@@ -233,6 +233,22 @@ TEST(what_has_not_stopped)
     NOTHING();
 }
 
+/* What woke it last had woken it before, if only the first time. */
+TEST(woken_as_the_first_time)
+{
+    begin();
+    uint64_t reader = make(LOOP, TASK_, "reader");
+    for (int i = 0; i < 12; i++) {
+        uint64_t source = make(LOOP, i % 11 == 0 ? REPLY_ : TIMER, "next");
+        put(try_read(0, reader, source));
+        sleep_ms(5);
+        go_on(reader, source, false, false);
+    }
+    put(background(0, reader));
+    sleep_ms(200);
+    EXPECT("stopped likely 1 x1, 0: \n", "'reader' (task 1): it went on 12 times");
+}
+
 struct line {
     int count;
     bool fails, pending, by_others, starts_something, later;
