@@ -371,6 +371,26 @@ TEST(test_failure_possible)
         }
 }
 
+/* Whoever reports success at the time of the failure has not looked at it, and will not. */
+TEST(test_failure_and_success)
+{
+    for (int before = 0; before < 2; before++) {
+        uint64_t task, fetch = begin_fetch(&task), timer = make(task, TIMER, "limit");
+        wait_for(task, timer);
+        sleep_for(MS);
+        fulfil(LOOP, timer);
+        wake(task, timer);
+        if (before)
+            fulfil(LOOP, task);
+        fail_with(LOOP, fetch, "connection refused");
+        now -= 100;
+        if (!before)
+            fulfil(LOOP, task);
+        expect(analyse_find_failures, before ? WEFT_POSSIBLE : WEFT_LIKELY, fetch, NULL);
+        forget();
+    }
+}
+
 /* Whoever looked at a younger one later may have looked at the failure without an event, if others of the sort are there
  * at which nobody has looked either: the very first promise, for instance. */
 TEST(test_failure_passed_by)
