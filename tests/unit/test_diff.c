@@ -20,15 +20,24 @@ struct maker {
     uint32_t site[S_COUNT];
 };
 
-static void begin_as(struct maker *k, enum weft_trace_state state)
+/* stop_ns: 0: it does not say when it was stopped. */
+static void begin_until(struct maker *k, enum weft_trace_state state, uint64_t stop_ns)
 {
     static const char *const types[] = {"", "task", "condition", "promise", "catch", "mutex"};
     *k = (struct maker){.t = {.fd = -1}};
     for (unsigned i = S_TASK; i < S_COUNT; i++)
         k->site[i] = strings_site(&k->s, strings_text(&k->s, types[i]), 0, 0, 0);
-    facts_packet(&k->t, (struct weft_facts_header){.state = state}, "");
+    facts_packet(
+        &k->t,
+        (struct weft_facts_header){.state = state, .stop_ticks = stop_ns, .stop_mono_ns = stop_ns},
+        "");
     strings_packet(&k->t, &k->s);
     events_begin(&k->t, (struct weft_events_header){.sequence = 1, .begin_ticks = 0});
+}
+
+static void begin_as(struct maker *k, enum weft_trace_state state)
+{
+    begin_until(k, state, 0);
 }
 
 static void begin(struct maker *k)
@@ -494,6 +503,37 @@ TEST(asleep_at_the_end)
                "change 'main' (task 1) is pending when the trace ends; in the good run it was "
                "fulfilled at 21 ms.\n");
     expect_one(sleeper(true), sleeper(true), "");
+}
+
+/* A program that needs 300 ms, and sleeps in between for so long at a time; or sleeps from 20 ms on, and is recorded for 220 ms. */
+static struct run napper(bool forever, uint64_t nap_ms)
+{
+    struct maker k;
+    begin_until(&k, WEFT_TRACE_SAVED, forever ? MS(220) : MS(301));
+    make(&k, 0, LOOP, 1, S_TASK, "main");
+    put(&k, should_resolve(0, 1));
+    for (uint64_t ms = 0; ms < (forever ? 20 : 300); ms += nap_ms) {
+        put(&k, suspends(MS(ms) + US(1)));
+        put(&k, resumes(MS(ms + nap_ms)));
+    }
+    if (forever) {
+        put(&k, suspends(MS(20) + US(1)));
+        return finish(&k, MS(220));
+    }
+    put(&k, fulfills(MS(300) + US(1), LOOP, 1));
+    return finish(&k, MS(301));
+}
+
+/* What should resolve is not only late if all sleeps for longer than it ever did before. */
+TEST(sleeps_for_longer)
+{
+    expect_one(
+        napper(false, 20), napper(true, 20),
+        "parts In the good run 'main' was fulfilled (at 300.001 ms); in the bad run it is still "
+        "pending when the trace ends.\n"
+        "change 'main' (task 1) is pending when the trace ends; in the good run it was "
+        "fulfilled at 300.001 ms.\n");
+    expect_one(napper(false, 150), napper(true, 20), "");
 }
 
 /* A promise that a request makes, and waits for, or not. */
