@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /* The file in which a program in OCaml 5 keeps its runtime events (format/ocaml.h): rings of words, and what is read from them. */
 #include "format/ocaml.h"
+#include "packets.h"
 #include "read/reader.h"
-#include "trace.h"
 
 enum {
     RINGS = 3,
@@ -51,25 +51,30 @@ struct seen {
     uint64_t overwritten; /* words */
 };
 
-/* "time ring value, …" */
-static struct seen expect(const char *wanted, uint64_t streams)
+/* "time ring value, …": all counts that come. */
+static void expect_counts(struct weft_reader *r, const char *wanted)
 {
-    struct trace t = {.fd = -1};
-    struct weft_reader *r;
     const struct weft_event *ev;
     char found[500] = "";
     size_t used = 0;
-    memcpy(trace_extend(&t, sizeof file), file, sizeof file);
-    assert_int_equal(weft_reader_open(&r, trace_path(&t), NULL), 0);
     for (ptrdiff_t n; (n = weft_reader_next(r, &ev, NULL)) != 0;) {
         assert_true(n > 0);
         for (ptrdiff_t i = 0; i < n; i++)
             if (ev[i].kind == WEFT_EVENT_COUNTER)
-                used += (size_t)snprintf(found + used, sizeof found - used, "%s%d %d %d",
+                used += (size_t)snprintf(found + used, sizeof found - used, "%s%d %d %d%s",
                                          used ? ", " : "", (int)ev[i].time_ns, (int)ev[i].stream,
-                                         (int)ev[i].value);
+                                         (int)ev[i].value, ev[i].gap ? " gap" : "");
     }
     expect_text(found, wanted);
+}
+
+static struct seen expect(const char *wanted, uint64_t streams)
+{
+    struct trace t = {.fd = -1};
+    struct weft_reader *r;
+    memcpy(trace_extend(&t, sizeof file), file, sizeof file);
+    assert_int_equal(weft_reader_open(&r, trace_path(&t), NULL), 0);
+    expect_counts(r, wanted);
     assert_int_equal(weft_reader_facts(r)->streams, streams);
     assert_int_equal(weft_reader_facts(r)->wrapped, weft_reader_facts(r)->overwritten_words > 0);
     const struct seen seen = {*weft_reader_damage(r), weft_reader_facts(r)->overwritten_words};
@@ -111,7 +116,7 @@ TEST(rings_that_have_wrapped)
     begin(ROOM + 2);
     put(0, 100, 1);
     put(1, 110, 2);
-    const struct seen seen = expect("100 0 1, 110 1 2", RINGS);
+    const struct seen seen = expect("100 0 1 gap, 110 1 2 gap", RINGS);
     assert_int_equal(seen.overwritten, RINGS * (ROOM + 2));
     assert_int_equal(seen.damage.problems, 0);
 }
@@ -135,6 +140,55 @@ TEST(counts_that_cannot_be)
         const struct seen seen = expect(counts[i].right ? "100 0 1, 105 2 1" : "100 0 1, 105 1 1",
                                         counts[i].right ? 3 : 2);
         assert_int_equal(seen.damage.problems, !counts[i].right);
+    }
+}
+
+/* ---- Items that were copied out of the rings ---- */
+
+/* A packet with counts of these values, at times of 10 ns each; words before `from` were in other packets. */
+static uint64_t copied(struct trace *t, uint64_t sequence, uint64_t from, const uint64_t *values)
+{
+    const struct weft_ocaml_item name = {2, false, WEFT_OCAML_NAME, COUNT_ID},
+                                 count = {3, true, WEFT_OCAML_INT, COUNT_ID};
+    struct weft_ocaml_header h = {.sequence = sequence, .ring = 1, .from = from, .to = from};
+    uint64_t words[32] = {weft_ocaml_item_head(&name)};
+    size_t used = 2;
+    memcpy(&words[1], "count", 6);
+    for (; *values; values++, h.to += 3) {
+        words[used++] = weft_ocaml_item_head(&count);
+        words[used++] = *values * 10;
+        words[used++] = *values;
+    }
+    packet_begin(t, WEFT_PACKET_OCAML, &h, sizeof h);
+    packet_bytes(t, words, used * 8);
+    return h.to;
+}
+
+#define VALUES(...) ((const uint64_t[]){__VA_ARGS__, 0})
+
+/* A packet that is used again after it was found is left out, and counted. */
+TEST(packets_that_change)
+{
+    for (int changes = 0; changes < 2; changes++) {
+        struct trace t = {.fd = -1};
+        struct weft_reader *r;
+        const uint64_t other = 9;
+        facts_packet(&t, (struct weft_facts_header){.state = WEFT_TRACE_STOPPED}, "");
+        uint64_t word = copied(&t, 1, 0, VALUES(1, 2, 3));
+        word = copied(&t, 2, word, VALUES(4, 5));
+        const off_t second = (off_t)t.packet;
+        copied(&t, 3, word, VALUES(6));
+        assert_int_equal(weft_reader_open(&r, trace_path(&t), NULL), 0);
+        if (changes)
+            assert_int_equal(pwrite(t.fd, &other, sizeof other,
+                                    second + (off_t)offsetof(struct weft_ocaml_header, sequence)),
+                             sizeof other);
+        expect_counts(r, changes ? "10 0 1, 20 0 2, 30 0 3, 60 0 6 gap"
+                                 : "10 0 1, 20 0 2, 30 0 3, 40 0 4, 50 0 5, 60 0 6");
+        assert_int_equal(weft_reader_facts(r)->changed_packets, changes);
+        assert_int_equal(weft_reader_damage(r)->problems, 0);
+        weft_reader_close(r);
+        trace_fini(&t);
     }
 }
 
