@@ -138,6 +138,24 @@ TEST(what_is_written_when_it_ends)
     }
 }
 
+/* Each event has its own arguments, which become labels, also where several have some. */
+TEST(arguments)
+{
+    enum { OUTER = 1, SIZE, KIND_ };
+    begin();
+    string(OUTER, "outer");
+    string(SIZE, "size");
+    string(KIND_, "kind");
+    thread(1, 101);
+    RECORD(event(BEGIN, 2, 1, OUTER, OUTER), 10, NUMBER(SIZE, 7), TEXT(KIND_, OUTER));
+    RECORD(event(BEGIN, 0, 1, OUTER, OUTER), 20);
+    RECORD(event(BEGIN, 1, 1, OUTER, OUTER), 30, NUMBER(SIZE, 8));
+    expect(WEFT_EVENT_LABEL,
+           "10 0 1 outer, 10 0 1 size=7, 10 0 1 kind=outer, 20 0 2 outer, 30 0 3 outer, "
+           "30 0 3 size=8",
+           1, 0);
+}
+
 /* What goes beyond its record is left out: a name, and a thread. */
 TEST(beyond_a_record)
 {
