@@ -621,7 +621,7 @@ static void walk_parts(struct walk *w, const struct notes *n)
 static void end_became(const struct walk *w, uint32_t at, uint32_t end)
 {
     const unsigned char *p = (const unsigned char *)w->p;
-    while (at < end) {
+    for (; at < end; at += (uint32_t)format_form_bytes(p + at, UINT32_MAX)) {
         const struct weft_form_desc *f = &format_forms[p[at + 7]];
         uint64_t a, b;
         if (f->kind == WEFT_EVENT_BECOMES) {
@@ -629,7 +629,6 @@ static void end_became(const struct walk *w, uint32_t at, uint32_t end)
             if (weft_record_pending_unlinked(a) && weft_record_pending_gone(b))
                 store_byte(w, a, WEFT_BYTE_ENDED);
         }
-        at += (uint32_t)format_form_bytes(p + at, UINT32_MAX);
     }
 }
 
