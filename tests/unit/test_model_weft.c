@@ -594,6 +594,24 @@ TEST(nobody_is_his_own_ancestor)
                     "4 task -1 30 30 pending - -\n");
 }
 
+/* Of a long chain only some ancestors are looked at: then it could be a circle, and the creator counts as unknown. */
+TEST(ancestors_far_away)
+{
+    enum { LOOKED_AT = 63, LATE = 1000 };
+    for (uint64_t more = 0; more < 2; more++) {
+        struct step step[LOOKED_AT + 3];
+        size_t count = 0;
+        step[count++] = first(creates(0, LATE, LATE + 1, 0)); /* it is created later */
+        for (uint64_t id = 1; id <= LOOKED_AT + more; id++)
+            step[count++] = first(creates(id, id > 1 ? id - 1 : LOOP, id, 0));
+        step[count++] = first(creates(100, LOOKED_AT + more, LATE, 0));
+        struct weft_model *m = build(step, count, LOOP);
+        const uint32_t creator = m->promise[weft_model_find(m, LATE)].creator;
+        assert_int_equal(m->promise[creator].id, more ? LOOP : LOOKED_AT);
+        weft_model_free(m);
+    }
+}
+
 /* What ran when the recording was paused ran until then. When it is taken up, nobody knows what runs. */
 TEST(off_for_a_time)
 {
