@@ -141,6 +141,21 @@ TEST(held_for_long)
            "'backup' (task 9) had one from");
 }
 
+/* The loop is named as well, after those that hardly ran. */
+TEST(held_by_the_loop)
+{
+    uint64_t pool = make_pool(3), task = make(LOOP, TASK_, "report");
+    get(LOOP, pool);
+    get(task, pool);
+    for (int i = 0; i < 3; i++)
+        put(try_read(0, make(LOOP, REQUEST, "GET /"), pool));
+    sleep_ms(200);
+    give_back(task, pool);
+    give_back(LOOP, pool);
+    EXPECT("pool-exhausted likely 1 x1, 3: \n", "'report' (task 8) had one from",
+           "; the event loop had one from");
+}
+
 /* One that was held up for a moment long before has not waited meanwhile. */
 TEST(who_waited_before_does_not_count)
 {
