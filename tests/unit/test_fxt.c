@@ -108,6 +108,19 @@ TEST(where_fibers_run)
     expect(WEFT_EVENT_SWITCH, "200 0 1, 210 1 9, 220 0 2, 230 1 10", 2, 0);
 }
 
+/* A fiber of which nothing was said before is on the first ring. */
+TEST(where_the_first_fiber_is)
+{
+    enum { EIO = 1, CC, CREATE_FIBER, ID };
+    static const char *const names[] = {"eio", "cc", "create-fiber", "id"};
+    begin();
+    for (unsigned i = 0; i < COUNT(names); i++)
+        string(EIO + i, names[i]);
+    thread(1, 4 * 7 + 2); /* fiber 7 */
+    RECORD(event(INSTANT, 2, 1, EIO, CREATE_FIBER), 10, NUMBER(ID, 9), NUMBER(CC, 0));
+    expect(WEFT_EVENT_CREATES, "10 0 9", 1, 0);
+}
+
 /* Each thread of any program is a stream. A name may stand in the record itself. */
 TEST(threads_of_any_program)
 {
