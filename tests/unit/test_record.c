@@ -967,6 +967,19 @@ TEST(test_no_room)
     }
 }
 
+/* The trace says which program made it, and where. */
+TEST(test_provenance)
+{
+    char host[256] = "", program[256] = "";
+    assert_int_equal(gethostname(host, sizeof host - 1), 0);
+    assert_true(readlink("/proc/self/exe", program, sizeof program - 1) > 0);
+    start(64 * KIB);
+    stop_and_read();
+    assert_string_equal(trace.facts->process.host, host);
+    assert_string_equal(trace.facts->process.program, program);
+    assert_int_equal(trace.facts->process.pid, getpid());
+}
+
 /* A trace that somebody is writing is left to him; when he is dead it is nobody's. */
 TEST(test_somebody_else_writes)
 {
