@@ -115,7 +115,7 @@ static void count_all(void *data, const struct weft_event *event, ptrdiff_t even
     }
 }
 
-/* The sum over all events; ahead: another thread decodes them, and its numbers are those of the events. */
+/* The sum over all events, and how far the reader says that it is; ahead: another thread decodes them, and its numbers are those of the events. */
 static uint64_t read_all(struct weft_reader *r, bool ahead, uint32_t *threads)
 {
     struct counted c = {0};
@@ -137,6 +137,7 @@ static uint64_t read_all(struct weft_reader *r, bool ahead, uint32_t *threads)
             assert_int_equal(number[i][2], (uint32_t)ev[i].time_ns);
         }
         sum = weft_mix(sum ^ weft_reader_first(r), 1);
+        sum = weft_mix(sum ^ (uint64_t)(weft_reader_progress(r) * 1e9), 1);
     }
     assert_int_equal(n, 0);
     weft_reader_stop_ahead(r);
