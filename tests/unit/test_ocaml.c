@@ -192,4 +192,28 @@ TEST(packets_that_change)
     }
 }
 
+/* Of many packets all items are read. */
+TEST(many_packets)
+{
+    enum { PACKETS = 5000 };
+    struct trace t = {.fd = -1};
+    struct weft_reader *r;
+    const struct weft_event *ev;
+    uint64_t word = 0;
+    int64_t counts = 0;
+    facts_packet(&t, (struct weft_facts_header){.state = WEFT_TRACE_STOPPED}, "");
+    for (uint64_t i = 1; i <= PACKETS; i++)
+        word = copied(&t, i, word, VALUES(i));
+    assert_int_equal(weft_reader_open(&r, trace_path(&t), NULL), 0);
+    for (ptrdiff_t n; (n = weft_reader_next(r, &ev, NULL)) != 0;) {
+        assert_true(n > 0);
+        for (ptrdiff_t i = 0; i < n; i++)
+            if (ev[i].kind == WEFT_EVENT_COUNTER)
+                assert_int_equal(ev[i].value, ++counts);
+    }
+    assert_int_equal(counts, PACKETS);
+    weft_reader_close(r);
+    trace_fini(&t);
+}
+
 RUN_TESTS(NULL, NULL)
