@@ -537,6 +537,28 @@ TEST(one_that_began_late)
     quick_jobs(10);
     keep_busy("film", 2, 20);
     EXPECT("workers-busy possible 14 x2, 0: it hardly ever happened");
+    begin_workers();
+    quick_jobs(10);
+    keep_busy("film", 3, 20);
+    EXPECT("workers-busy likely ", "'thumbnail': 3 of 13 began late");
+}
+
+/* What a thread mostly makes for itself is not handed to it: these are no jobs. */
+TEST(most_are_not_handed_on)
+{
+    begin_workers();
+    on = 1;
+    uint64_t boss = make(LOOP, TASK_, "boss");
+    for (int i = 0; i < 40; i++) {
+        on = 1;
+        put(switches(0, boss));
+        uint64_t own = make(boss, JOB_, "thumbnail");
+        put(switches(0, own));
+        now += MS;
+        is_done(1, own);
+    }
+    keep_busy("film", 5, 5);
+    NOTHING();
 }
 
 TEST(more_work_than_workers)
