@@ -1166,6 +1166,25 @@ TEST(facts_of_a_pause)
     }
 }
 
+/* When it was stopped is not on the clock of a program's own; but it is if the trace was made from outside. */
+TEST(stopped_on_another_clock)
+{
+    for (int outside = 0; outside < 2; outside++) {
+        struct trace t = {.fd = -1};
+        facts_packet(&t,
+                     (struct weft_facts_header){.state = WEFT_TRACE_STOPPED,
+                                                .clock = WEFT_CLOCK_CALLER,
+                                                .pid = 7,
+                                                .start_mono_ns = 500,
+                                                .stop_mono_ns = 1500},
+                     outside ? "outside=100 3\n" : "");
+        const struct result res = read_trace(&t);
+        assert_int_equal(res.rc, 0);
+        assert_int_equal(res.facts.process.outside.known, outside);
+        assert_int_equal(res.facts.process.until_ns, outside ? 1500 : 0);
+    }
+}
+
 static void read_small(const char *path, char *text, size_t room)
 {
     FILE *file = fopen(path, "r");
