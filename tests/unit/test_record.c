@@ -39,6 +39,8 @@ static const char *in_folder(const char *name)
 static int make_folder(void **state)
 {
     (void)state;
+    if (getenv("ONLY_BEGIN")) /* another test has started this, to see what is recorded */
+        exit(0);
     return mkdtemp(folder) ? 0 : -1;
 }
 
@@ -964,6 +966,52 @@ TEST(test_no_room)
         assert_int_equal(files(), 0);
         assert_int_equal(try_start(in_folder("t"), 256 * KIB), 0);
         umount(folder);
+    }
+}
+
+/* How large the trace is of a program with that size in its environment; -1: there is none. */
+static long size_of_trace(const char *size)
+{
+    struct stat st;
+    pid_t pid = fork();
+    if (pid == 0) {
+        setenv("WEFT_TRACE", in_folder("t"), 1);
+        setenv("WEFT_TRACE_SIZE", size, 1);
+        setenv("ONLY_BEGIN", "yes", 1);
+        execl("/proc/self/exe", "test_record", (char *)NULL);
+        _exit(1);
+    }
+    int status;
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(status, 0);
+    const long bytes = stat(in_folder("t"), &st) == 0 ? (long)st.st_size : -1;
+    unlink(in_folder("t"));
+    return bytes;
+}
+
+TEST(test_sizes)
+{
+    static const struct {
+        const char *text;
+        long bytes;
+    } sizes[] = {{"65536", 65536},
+                 {"128K", 131072},
+                 {"128k", 131072},
+                 {"128KB", 131072},
+                 {"128KiB", 131072},
+                 {"1M", MIB},
+                 {"1MiB", MIB},
+                 {"128KX", -1},
+                 {"128KBi", -1},
+                 {"128X", -1},
+                 {"K", -1},
+                 {"-1", -1},
+                 {"18446744073709551615K", -1}};
+    for (unsigned i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        const long bytes = size_of_trace(sizes[i].text);
+        if (bytes != sizes[i].bytes)
+            print_error("%s: %ld\n", sizes[i].text, bytes);
+        assert_int_equal(bytes, sizes[i].bytes);
     }
 }
 
