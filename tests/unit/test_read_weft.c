@@ -7,6 +7,7 @@
 #include <sys/types.h>
 
 #include "packets.h"
+#include "read/columns.h"
 #include "read/input.h"
 #include "read/reader.h"
 
@@ -1281,6 +1282,32 @@ TEST(exits)
         weft_reader_close(r);
         trace_fini(&t);
     }
+}
+
+/* What is kept in columns becomes the same again, byte for byte, whatever comes last in a packet. */
+TEST(columns_and_back)
+{
+    unsigned char *columns = malloc(READ_COLUMNS_ROOM), *back = malloc(READ_COLUMNS_BLOCK);
+    assert_true(columns && back);
+    for (unsigned last = 0; last < 3; last++) {
+        struct trace t = {.fd = -1};
+        size_t used;
+        facts_packet(&t, (struct weft_facts_header){.state = WEFT_TRACE_STOPPED}, "");
+        events_begin(&t, (struct weft_events_header){.sequence = 1, .begin_ticks = 10});
+        events_put(&t, with_text(creates(10, LOOP, 1, 0), "a label"), 0);
+        if (last > 0)
+            events_add(&t, WEFT_FORM_SWITCH, switches(11, 1), 0, 0);
+        if (last > 1)
+            events_add(&t, WEFT_FORM_CREATE, creates(12, 1, 2, 0), 0, 0);
+        events_end(&t, 20);
+        const size_t size = read_columns_put(columns, t.bytes, t.size, &used);
+        assert_int_equal(used, t.size);
+        assert_int_equal(read_columns_get(back, columns, size), t.size);
+        assert_memory_equal(back, t.bytes, t.size);
+        trace_fini(&t);
+    }
+    free(columns);
+    free(back);
 }
 
 RUN_TESTS(NULL, NULL)
