@@ -320,6 +320,39 @@ TEST(is_drawn)
     free_made(&m);
 }
 
+/* What is pointed at has a frame: four straight lines along the inside of its edges. */
+TEST(what_is_pointed_at_has_a_frame)
+{
+    struct made m = make();
+    struct weft_drawlist list = {0};
+    struct weft_flame f = {0};
+    struct weft_flame_options o = {.width_px = 800, .hovered = WEFT_NONE, .no_legend = true};
+    assert_int_equal(weft_flame_draw(&list, &f, m.p, &m.t->t, &o), 0);
+    for (o.hovered = 0; o.hovered < f.boxes; o.hovered++) {
+        assert_int_equal(weft_flame_draw(&list, &f, m.p, &m.t->t, &o), 0);
+        const struct weft_draw *d = list.draw;
+        while (d->op != WEFT_DRAW_LINE)
+            assert_true(++d < list.draw + list.draws);
+        const struct weft_draw *box = d - 1;
+        const int32_t x0 = box->x0 + WEFT_PX / 2, x1 = box->x1 - WEFT_PX / 2;
+        const int32_t y0 = box->y0 + WEFT_PX / 2, y1 = box->y1 - WEFT_PX / 2;
+        const int32_t line[4][4] = {{box->x0, y0, box->x1, y0},
+                                    {box->x0, y1, box->x1, y1},
+                                    {x0, box->y0, x0, box->y1},
+                                    {x1, box->y0, x1, box->y1}};
+        assert_int_equal(box->op, WEFT_DRAW_RECT);
+        assert_int_equal(box->x0, f.box[o.hovered].x0);
+        for (int i = 0; i < 4; i++) {
+            assert_int_equal(d[i].op, WEFT_DRAW_LINE);
+            assert_memory_equal(((int32_t[]){d[i].x0, d[i].y0, d[i].x1, d[i].y1}), line[i],
+                                sizeof line[i]);
+        }
+    }
+    weft_drawlist_fini(&list);
+    weft_flame_fini(&f);
+    free_made(&m);
+}
+
 /* A deep one, in little room: it scrolls, as far as there is something. */
 TEST(scrolls)
 {

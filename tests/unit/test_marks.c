@@ -178,6 +178,33 @@ TEST(labels_make_room)
     leave(&x);
 }
 
+/* A flag that ends where a text begins, or before it, does not move it. */
+TEST(labels_stay_behind_flags)
+{
+    struct subject x;
+    take(&x, 3);
+    draw(&x);
+    x.v.to_ns = x.g.x1 - x.g.x0; /* a nanosecond is as wide as a unit */
+    x.v.from_ns = -1000;
+    x.v.to_ns -= 1000;
+    struct weft_mark mark = evidence(&x, 3, -900, "1");
+    x.v.mark = &mark;
+    x.v.marks = 1;
+    draw(&x);
+    const int32_t before = text(&x, "task 2")->x0 + 1; /* of the third, which is a unit later */
+    mark.from_ns += before - flag(&x, "1")->x1;
+    for (int beyond = -1; beyond <= 1; beyond++) {
+        mark.from_ns += beyond < 0 ? -1 : 1;
+        draw(&x);
+        assert_int_equal(flag(&x, "1")->x1 - before, beyond);
+        if (beyond <= 0)
+            assert_int_equal(text(&x, "task 3")->x0, before);
+        else
+            assert_true(text(&x, "task 3")->x0 > flag(&x, "1")->x1);
+    }
+    leave(&x);
+}
+
 TEST(marked_rows_can_be_read)
 {
     struct subject x;

@@ -787,6 +787,32 @@ TEST(a_number_has_its_type_beside_it)
     weft_geometry_fini(&g);
 }
 
+/* Beside a name there is the whole type, if there is room for it, or nothing of it. */
+TEST(a_type_is_never_cut)
+{
+    const int32_t font = 11 * WEFT_PX, gap = 4 * WEFT_PX, edges = 3 * WEFT_PX;
+    const int32_t both =
+        weft_text_width("ARP", 3, font, false) + gap + weft_text_width("condition", 9, font, false);
+    struct weft_drawlist list = {0};
+    struct weft_viewport vp = whole();
+    vp.no_legend = true;
+    vp.to_ns = 1584 * WEFT_PX; /* a nanosecond is as wide as a unit */
+    for (int32_t more = -3; more <= 3; more++) {
+        const uint64_t end = (uint64_t)vp.to_ns, begin = end - (uint64_t)(both + edges + more);
+        struct weft_model *m =
+            BUILD(creates(0, LOOP, 1, TASK), creates(begin, LOOP, 2, CONDITION),
+                  label(begin, 2, "ARP"), fulfills(end, LOOP, 2), fulfills(end, LOOP, 1));
+        struct weft_scene *s = lay_out(m, false);
+        assert_int_equal(weft_view_draw(&list, NULL, s, &vp), 0);
+        assert_true(has_text(&list, "ARP"));
+        assert_int_equal(has_text(&list, "condition"), more >= 0);
+        assert_int_equal(has_text(&list, "co"), more >= 0);
+        weft_scene_free(s);
+        weft_model_free(m);
+    }
+    weft_drawlist_fini(&list);
+}
+
 TEST(labels_are_texts_and_nothing_else)
 {
     struct weft_model *m =
@@ -2112,15 +2138,21 @@ TEST(counters_of_a_wrapped_ring)
     }
 }
 
-static int32_t font_of(const struct weft_drawlist *list, const char *text)
+static const struct weft_draw *text_of(const struct weft_drawlist *list, const char *text)
 {
     for (uint32_t i = 0; i < list->draws; i++) {
         const struct weft_draw *d = &list->draw[i];
         if (d->op == WEFT_DRAW_TEXT && d->count == strlen(text) &&
             memcmp(list->texts + d->first, text, d->count) == 0)
-            return d->size;
+            return d;
     }
-    return 0;
+    return NULL;
+}
+
+static int32_t font_of(const struct weft_drawlist *list, const char *text)
+{
+    const struct weft_draw *d = text_of(list, text);
+    return d ? d->size : 0;
 }
 
 TEST(texts_have_the_size_asked_for)
@@ -2238,8 +2270,13 @@ TEST(a_range_says_how_long_it_is)
         struct weft_drawlist list = draw(m, vp);
         unsigned bands = count_draws(&list, WEFT_DRAW_RECT, WEFT_INK_RANGE);
         assert_int_equal(bands, cases[i].text ? 3 : 0);
-        if (cases[i].text)
-            assert_int_equal(font_of(&list, cases[i].text), 10 * WEFT_PX);
+        if (cases[i].text) {
+            const struct weft_draw *length = text_of(&list, cases[i].text);
+            assert_non_null(length);
+            assert_int_equal(length->size, 10 * WEFT_PX);
+            assert_int_equal(length[-1].ink, WEFT_INK_RANGE); /* its ground */
+            assert_true(length[-1].x0 < length->x0 && length[-1].x1 > length->x1);
+        }
         weft_drawlist_fini(&list);
     }
     weft_model_free(m);
