@@ -345,8 +345,21 @@ TEST(runs_diverge_at_a_dashed_line)
                              .text = "alike until here"};
     x.v.mark = &mark;
     x.v.marks = 1;
+    x.v.no_legend = true;
     draw(&x);
-    assert_true(count(&x, WEFT_DRAW_LINE, WEFT_INK_EVIDENCE) > 10);
+    const unsigned dashes = count(&x, WEFT_DRAW_LINE, WEFT_INK_EVIDENCE);
+    assert_true(dashes > 10);
+    int32_t next = x.g.rows_y0;
+    for (uint32_t i = 0; i < x.list.draws; i++) {
+        const struct weft_draw *d = &x.list.draw[i];
+        if (d->op != WEFT_DRAW_LINE || d->ink != WEFT_INK_EVIDENCE)
+            continue;
+        const int32_t end = next + 7 * WEFT_PX;
+        assert_int_equal(d->y0, next);
+        assert_int_equal(d->y1, end < x.g.rows_y1 ? end : x.g.rows_y1);
+        next = end + 4 * WEFT_PX;
+    }
+    assert_true(next >= x.g.rows_y1);
     const struct weft_draw *caption = text(&x, "alike until here");
     assert_non_null(caption);
     assert_true(caption->x0 < weft_geometry_x(&x.g, 400));

@@ -274,6 +274,11 @@ TEST(the_overview_has_samples)
         .x1 = 1000 * WEFT_PX, .y1 = 60 * WEFT_PX, .to_ns = SECOND, .view_to_ns = SECOND};
     int32_t ran_y1 = 0, on_y0 = INT32_MAX, on_y1 = 0, x0 = INT32_MAX, x1 = 0;
     assert_int_equal(weft_overview_draw(&list, s, &strip), 0);
+    assert_int_equal(list.draw[0].ink, WEFT_INK_PANEL); /* its ground, as wide as the picture */
+    assert_int_equal(list.draw[0].x0, 0);
+    assert_int_equal(list.draw[0].x1, strip.x1 + WEFT_OVERVIEW_MARGIN);
+    assert_int_equal(list.draw[0].y0, strip.y0);
+    assert_int_equal(list.draw[0].y1, strip.y1);
     for (uint32_t i = 0; i < list.draws; i++) {
         const struct weft_draw *d = &list.draw[i];
         if (d->op != WEFT_DRAW_SHADES || (d->ink != WEFT_INK_RUN && d->ink != WEFT_INK_ELSE))

@@ -1530,6 +1530,26 @@ static void require_shades(const struct weft_scene *s, struct weft_viewport vp)
 }
 
 /* Requests that run now and then; about as many rows as are alive. */
+/* Of the few long ones of many none is passed over, and where none can be the search goes on. */
+TEST(long_ones_are_found)
+{
+    enum { ITEMS = 5000, END = ITEMS - 7, LONG = 100 };
+    static const uint32_t some[] = {0, 15, 16, 40, 255, 256, 1000, 1024, 2100, 4500, 4990};
+    int64_t blocks[ITEMS / VIEW_BLOCK + 1] = {0};
+    int64_t more[ITEMS / VIEW_BLOCK / VIEW_BLOCK + 1] = {0};
+    const struct view_lengths l = {{blocks, more}};
+    for (size_t i = 0; i < COUNT(some); i++)
+        blocks[some[i] / VIEW_BLOCK] = more[some[i] / VIEW_BLOCK / VIEW_BLOCK] = LONG;
+    for (uint32_t from = 0, next = 0; from < END; from++) {
+        while (next < COUNT(some) && some[next] / VIEW_BLOCK < from / VIEW_BLOCK)
+            next++;
+        const uint32_t block = next < COUNT(some) ? some[next] / VIEW_BLOCK * VIEW_BLOCK : END;
+        assert_int_equal(view_next_long(&l, from, END, LONG), block > from ? block : from);
+        assert_int_equal(view_next_long(&l, from, END, LONG + 1), END);
+        assert_int_equal(view_next_long(&l, from, END, 0), from);
+    }
+}
+
 static uint64_t alive, gap_ns;
 static bool failing; /* one of them in 50 */
 
@@ -1611,6 +1631,40 @@ TEST(lanes_do_not_divide_what_is_crowded)
     weft_geometry_fini(&g);
     weft_scene_free(s);
     weft_model_free(m);
+}
+
+/* So many lines in each of 768 rows, one after another; the index knows three rows together. */
+static uint64_t lines_a_row;
+
+static struct weft_event in_768_rows(uint64_t i)
+{
+    const uint64_t column = i / (2 * 768), at = i % (2 * 768), id = column * 768 + at % 768 + 1;
+    return at < 768 ? creates(column * 10000 + at, LOOP, id, TASK)
+                    : fulfills(column * 10000 + 8000 + at, LOOP, id);
+}
+
+/* 300 lines are few enough to tell the rows of a block apart, more are not. */
+TEST(lanes_divide_what_is_not_crowded)
+{
+    for (lines_a_row = 100; lines_a_row <= 101; lines_a_row++) {
+        struct weft_model *m = build_many(2 * 768 * lines_a_row, in_768_rows);
+        struct weft_scene *s = lay_out(m, false);
+        struct weft_drawlist list = {0};
+        struct weft_geometry g = {0};
+        struct weft_viewport vp = whole();
+        unsigned divided = 0;
+        vp.height_px = 1600;
+        assert_int_equal(weft_view_draw(&list, &g, s, &vp), 0);
+        assert_int_equal(g.shown, 768);
+        assert_int_equal(s->x->block_row[1], 3);
+        for (uint32_t lane = 0; lane < g.lanes; lane++)
+            divided += s->x->block_row[s->x->block_of[g.lane[lane]]] != g.lane[lane];
+        assert_int_equal(divided > 0, 3 * lines_a_row <= 300);
+        weft_drawlist_fini(&list);
+        weft_geometry_fini(&g);
+        weft_scene_free(s);
+        weft_model_free(m);
+    }
 }
 
 /* How much of what is drawn as folds is red, in per cent; opacity counts. */
