@@ -316,6 +316,36 @@ TEST(counters_are_steps)
     weft_model_free(m);
 }
 
+/* In a low strip it has less room, and in a very low one it is left out. */
+TEST(counters_stay_in_low_strips)
+{
+    struct weft_model *m = busy_model();
+    struct weft_scene *s;
+    assert_int_equal(weft_scene_new(&s, m, false, NULL, NULL), 0);
+    for (int32_t height = 8; height < 60; height++) {
+        struct weft_drawlist list = {0};
+        const struct weft_overview_strip strip = {.x1 = AXIS * WEFT_PX,
+                                                  .y0 = 500 * WEFT_PX,
+                                                  .y1 = (500 + height) * WEFT_PX,
+                                                  .to_ns = LENGTH,
+                                                  .view_to_ns = LENGTH};
+        unsigned lines = 0;
+        assert_int_equal(weft_overview_draw(&list, s, &strip), 0);
+        for (uint32_t i = 0; i < list.draws; i++) {
+            const struct weft_draw *d = &list.draw[i];
+            if (d->op != WEFT_DRAW_STEPS)
+                continue;
+            const struct weft_point *first = &list.points[d->first], *last = first + d->count - 1;
+            assert_true(strip.y0 < last->y && last->y < first->y && first->y < strip.y1);
+            lines++;
+        }
+        assert_int_equal(lines, height > 11);
+        weft_drawlist_fini(&list);
+    }
+    weft_scene_free(s);
+    weft_model_free(m);
+}
+
 /* What the view shows has four edges, and the rest lies under a veil. A low strip has no text, wherever it is. */
 TEST(the_window_has_edges)
 {

@@ -424,7 +424,7 @@ static uint32_t number_of(const struct weft_drawlist *list, const char *end)
 /* What the legend says is left out is what is in no box. */
 TEST(legend_says_what_is_left_out)
 {
-    uint32_t random = 88172645, some = 0;
+    uint32_t random = 88172645, some = 0, cuts = 0;
     struct weft_profile *p = weft_profile_new();
     struct weft_flame f = {0};
     struct weft_drawlist list = {0};
@@ -450,9 +450,16 @@ TEST(legend_says_what_is_left_out)
         some += left_out != 0;
         if (o.width_px > 700) /* else it is cut */
             assert_int_equal(number_of(&list, "left out: "), left_out);
+        const bool cut = f.shown_rows < f.rows;
+        if (o.width_px > 1200) { /* … and why */
+            assert_int_equal(number_of(&list, "no room for the row"), cut ? left_out : 0);
+            assert_int_equal(number_of(&list, " wide, or below such ones"),
+                             f.hidden || !cut ? left_out : 0);
+            cuts += cut && left_out;
+        }
         free(t);
     }
-    assert_true(some > 20);
+    assert_true(some > 20 && cuts > 5 && cuts < 40);
     weft_drawlist_fini(&list);
     weft_flame_fini(&f);
     weft_profile_free(p);
@@ -495,6 +502,39 @@ TEST(what_grew_is_marked)
     weft_flame_fini(&f);
     free(t);
     weft_profile_free(p);
+}
+
+/* Where colours say what grew, what is found has a bar along the lower edge of its box. */
+TEST(what_is_found_has_a_bar)
+{
+    struct made m = make();
+    struct weft_call_before before[8] = {{0}};
+    struct weft_flame_found found;
+    struct weft_flame f = {0};
+    struct weft_drawlist list = {0};
+    struct weft_flame_options o = {.width_px = 1000,
+                                   .hovered = WEFT_NONE,
+                                   .before = before,
+                                   .before_total = 100,
+                                   .found = &found,
+                                   .no_legend = true};
+    assert_int_equal(weft_flame_find(&found, m.p, &m.t->t, "parse"), 0);
+    assert_int_equal(weft_flame_draw(&list, &f, m.p, &m.t->t, &o), 0);
+    const struct weft_draw *box = NULL;
+    unsigned bars = 0;
+    for (const struct weft_draw *d = list.draw; d < list.draw + list.draws; d++) {
+        box = d->op == WEFT_DRAW_RECT && d->ink == WEFT_INK_FRAME_GROUP ? d : box;
+        if (d->op != WEFT_DRAW_RECT || d->ink != WEFT_INK_FRAME_FOUND)
+            continue;
+        assert_true(d->x0 == box->x0 && d->x1 == box->x1 && d->y1 == box->y1);
+        assert_in_range(d->y0, box->y0 + (box->y1 - box->y0) / 2, box->y1 - WEFT_PX);
+        bars++;
+    }
+    assert_int_equal(bars, 1);
+    weft_flame_found_fini(&found);
+    weft_drawlist_fini(&list);
+    weft_flame_fini(&f);
+    free_made(&m);
 }
 
 /* What is found within what is found counts once in the share, and what is too narrow counts, too. */

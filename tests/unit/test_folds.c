@@ -102,6 +102,38 @@ TEST(a_trace_without_long_sleep_has_none)
     }
 }
 
+/* Waits of equal length between runs that take 9 ms together. */
+static struct weft_model *make_waits(unsigned waits, uint64_t wait_ns)
+{
+    struct trace t = {.fd = -1};
+    uint64_t now = 0;
+    trace_begin(&t, 0);
+    trace_add(&t, creates(0, LOOP, 1, TASK));
+    for (unsigned i = 0; i < waits; i++) {
+        trace_add(&t, switches(now, 1));
+        now += 9 * MS / waits;
+        trace_add(&t, switches(now, LOOP));
+        now += wait_ns;
+    }
+    trace_add(&t, fulfills(now, LOOP, 1));
+    return trace_model(&t);
+}
+
+/* Many folds are worth it as soon as each is four times as long as it is shown: what is not folded, divided by three times
+ * their number. */
+TEST(many_short_waits_are_folded)
+{
+    enum { WAITS = 30, SHOWN_NS = 9 * MS / (3 * WAITS) };
+    for (uint64_t ns = 4 * SHOWN_NS - 400; ns < 4 * SHOWN_NS + 10000; ns += 200) {
+        struct weft_model *m = make_waits(WAITS, ns);
+        struct weft_folds f;
+        assert_int_equal(weft_folds_init(&f, m, NULL), 0);
+        assert_int_equal(f.count, ns < 4 * SHOWN_NS ? 0 : WAITS);
+        weft_folds_fini(&f);
+        weft_model_free(m);
+    }
+}
+
 /* ---- Shown time ---- */
 
 /* Of these folds, times are shown in order, and the time found for a shown time is the earliest one. */

@@ -350,6 +350,53 @@ TEST(arrows_of_many_are_counted)
     free_picture(p);
 }
 
+/* More than are looked at one by one, but few enough that some in each part of the picture are drawn. */
+TEST(arrows_are_drawn_of_some_thousands)
+{
+    enum { MANY = 5000 };
+    struct weft_event *ev = calloc(MANY + 2, sizeof *ev);
+    size_t n = 0;
+    uint32_t quarter[4] = {0};
+    assert_non_null(ev);
+    ev[n++] = creates(0, LOOP, 1, TASK);
+    ev[n++] = creates(0, LOOP, 2, CONDITION);
+    for (unsigned i = 0; i < MANY; i++)
+        ev[n++] = signal_only(10 + 20 * (uint64_t)i, 1, 2);
+    struct picture *p = new_picture(ev, n);
+    draw(p);
+    for (uint32_t i = 0; i < p->g.arrows; i++)
+        quarter[p->g.arrow[i].interaction * 4 / MANY]++;
+    for (int i = 0; i < 4; i++)
+        assert_in_range(quarter[i], 20, 200);
+    free(ev);
+    free_picture(p);
+}
+
+/* Of very many, only those about the promises that lived longest, also if the others lived only a fifth less. */
+TEST(arrows_are_about_what_lived_longest)
+{
+    enum { BLOCK = 64, LONG = 300 * BLOCK, SHORT = 500 * BLOCK, UNIT = 1 << 17 };
+    struct weft_event *ev = calloc(LONG + SHORT + 5, sizeof *ev);
+    size_t n = 0;
+    assert_non_null(ev);
+    ev[n++] = creates(0, LOOP, 1, TASK);
+    ev[n++] = creates(0, LOOP, 2, CONDITION);
+    ev[n++] = creates(0, LOOP, 3, CONDITION);
+    for (uint64_t i = 0; i < LONG + SHORT; i++)
+        ev[n++] = signal_only(10 + 10 * i, i < LONG ? 2 : 3, 1);
+    ev[n++] = fulfills(4 * UNIT - 1, LOOP, 3);
+    ev[n++] = fulfills(5 * UNIT - 1, LOOP, 2);
+    struct picture *p = new_picture(ev, n);
+    draw(p);
+    assert_true(p->g.arrows > 20);
+    for (uint32_t i = 0; i < p->g.arrows; i++) {
+        const uint32_t about = p->m->interaction[p->g.arrow[i].interaction].other;
+        assert_int_equal(p->m->promise[about].id, 2);
+    }
+    free(ev);
+    free_picture(p);
+}
+
 /* What the trace does not know, the picture cannot show. */
 TEST(unknown_waits_are_said)
 {

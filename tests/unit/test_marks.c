@@ -349,6 +349,7 @@ TEST(runs_diverge_at_a_dashed_line)
     draw(&x);
     const unsigned dashes = count(&x, WEFT_DRAW_LINE, WEFT_INK_EVIDENCE);
     assert_true(dashes > 10);
+    assert_int_equal(x.g.kind[WEFT_KIND_EVIDENCE].count, 1);
     int32_t next = x.g.rows_y0;
     for (uint32_t i = 0; i < x.list.draws; i++) {
         const struct weft_draw *d = &x.list.draw[i];

@@ -259,6 +259,47 @@ TEST(no_sample_is_in_a_fold)
     weft_model_free(m);
 }
 
+/* The same holds for interrupts, the first of them, too. */
+TEST(no_interrupt_is_in_a_fold)
+{
+    struct weft_model *m = half_a_second();
+    const struct weft_source source = {.unit = WEFT_UNIT_NS, .period = MS};
+    for (uint32_t interrupts = 0; interrupts <= 1; interrupts++) {
+        struct made x = begin(&source);
+        uint32_t a = thread(&x, 1);
+        sample(&x, m, a, 100 * MS, MS, 0);
+        const struct weft_interrupt r = {
+            .from_ns = m->first_ns + 740 * MS, .to_ns = m->first_ns + 750 * MS, .thread = a};
+        if (interrupts)
+            assert_int_equal(weft_profile_add_interrupt(x.p, &r), 0);
+        struct weft_scene *s = scene_of(&x, m);
+        assert_int_equal(s->folds.count, interrupts ? 2 : 1);
+        assert_int_equal(s->folds.fold[0].to_ns, interrupts ? 750 * MS : SECOND);
+        weft_scene_free(s);
+    }
+    weft_model_free(m);
+}
+
+/* One is enough for a strip, wherever it is among the others. */
+TEST(a_thread_with_one_sample_has_a_strip)
+{
+    struct weft_model *m = half_a_second();
+    const struct weft_source source = {.unit = WEFT_UNIT_NS, .period = MS};
+    for (int64_t one = 1; one <= 5; one += 2) {
+        struct made x = begin(&source);
+        uint32_t a = thread(&x, 1), b = thread(&x, 2);
+        sample(&x, m, b, one * MS, MS, 0);
+        sample(&x, m, a, 2 * MS, MS, 0);
+        sample(&x, m, a, 4 * MS, MS, 0);
+        struct weft_scene *s = scene_of(&x, m);
+        assert_int_equal(s->d->strips, 2);
+        assert_int_equal(s->d->strip[0].thread, a); /* the busier one is above */
+        assert_int_equal(s->d->strip[1].thread, b);
+        weft_scene_free(s);
+    }
+    weft_model_free(m);
+}
+
 /* In the overview samples have a strip of their own, below what ran. */
 TEST(the_overview_has_samples)
 {
@@ -532,6 +573,8 @@ TEST(without_memory)
 {
     struct weft_model *m = half_a_second();
     const struct weft_source source = {.unit = WEFT_UNIT_CYCLES};
+    const struct weft_overview_strip strip = {
+        .x1 = 1000 * WEFT_PX, .y1 = 60 * WEFT_PX, .to_ns = SECOND, .view_to_ns = SECOND};
     int failures = 0;
     for (long n = 1;; n++) {
         struct made x = begin(&source);
@@ -546,12 +589,15 @@ TEST(without_memory)
         int rc = weft_scene_set_profile(s, x.p);
         if (rc == 0)
             rc = weft_view_draw(&list, NULL, s, &vp);
+        if (rc == 0)
+            rc = weft_overview_draw(&list, s, &strip);
+        const bool failed = fail_at == 0;
         fail_at = 0;
+        assert_int_equal(rc, failed ? WEFT_E_NOMEM : 0);
         weft_drawlist_fini(&list);
         weft_scene_free(s);
-        if (rc == 0)
+        if (!failed)
             break;
-        assert_int_equal(rc, WEFT_E_NOMEM);
         failures++;
     }
     assert_true(failures > 20);

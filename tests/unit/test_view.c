@@ -1277,6 +1277,41 @@ TEST(lines_are_picked)
 }
 
 /* A picture below another is the same as alone, but for where it is. */
+/* Where several rows share a lane, the row is that of the promise that is picked, wherever in the lane the pointer is. */
+TEST(a_row_of_a_lane_is_picked)
+{
+    enum { ROWS = 2000 };
+    struct weft_event *ev = calloc(2 * ROWS, sizeof *ev);
+    assert_non_null(ev);
+    for (uint64_t i = 0; i < ROWS; i++) {
+        ev[i] = creates(i, LOOP, i + 1, TASK);
+        ev[ROWS + i] = fulfills(100000 + 10 * i, LOOP, i + 1);
+    }
+    struct weft_model *m = build(ev, 2 * ROWS);
+    struct weft_scene *s = lay_out(m, false);
+    struct weft_drawlist list = {0};
+    struct weft_geometry g = {0};
+    struct weft_viewport vp = whole();
+    unsigned others = 0;
+    vp.height_px = 500;
+    assert_int_equal(weft_view_draw(&list, &g, s, &vp), 0);
+    for (uint32_t lane = 0; lane < g.lanes; lane++) {
+        const int32_t x = weft_geometry_x(&g, 50000), y = g.shown_y[g.lane[lane]] + 1;
+        const struct weft_pick pick = weft_view_pick(s, &g, x, y);
+        assert_int_equal(pick.kind, WEFT_PLACE_FOLD);
+        assert_int_equal(pick.folded, g.lane[lane + 1] - g.lane[lane]);
+        assert_int_equal(pick.row, s->l->row[pick.promise]);
+        assert_in_range(pick.row, g.shown_row[g.lane[lane]], g.shown_row[g.lane[lane + 1] - 1]);
+        others += pick.row != g.shown_row[g.lane[lane]];
+    }
+    assert_true(others > 20);
+    weft_drawlist_fini(&list);
+    weft_geometry_fini(&g);
+    weft_scene_free(s);
+    weft_model_free(m);
+    free(ev);
+}
+
 TEST(pictures_lie_one_above_the_other)
 {
     random_state = 5;
@@ -1530,6 +1565,27 @@ static void require_shades(const struct weft_scene *s, struct weft_viewport vp)
 }
 
 /* Requests that run now and then; about as many rows as are alive. */
+/* Where lines are few, the index has intervals of equal length, up to the end. */
+TEST(silence_is_divided_evenly)
+{
+    enum { LINES = 200, LENGTH = 10000 };
+    struct weft_event ev[2 * LINES];
+    for (uint64_t i = 0; i < LINES; i++) {
+        ev[2 * i] = creates(2 * i, LOOP, i + 1, TASK);
+        ev[2 * i + 1] = fulfills(i + 1 < LINES ? 2 * i + 1 : LENGTH, LOOP, i + 1);
+    }
+    struct weft_model *m = build(ev, COUNT(ev));
+    struct weft_scene *s = lay_out(m, false);
+    const struct weft_index *x = s->x;
+    assert_int_equal(s->l->rows, 1);
+    assert_int_equal(x->time[0], 0);
+    assert_int_equal(x->time[x->buckets], LENGTH + 1);
+    for (uint32_t b = 0; b < x->buckets; b++)
+        assert_in_range(x->time[b + 1] - x->time[b], 1, LENGTH / (LINES / 2 + 1) + 1);
+    weft_scene_free(s);
+    weft_model_free(m);
+}
+
 /* Of the few long ones of many none is passed over, and where none can be the search goes on. */
 TEST(long_ones_are_found)
 {
