@@ -526,6 +526,41 @@ TEST(lines_begin_with_the_first_event)
     weft_explorer_free(e);
 }
 
+/* Whatever the first event about it is, the line of an older promise begins there. */
+TEST(any_event_begins_a_line)
+{
+    const struct weft_event first[] = {
+        creates(1200, 5, 10, 0), label(1200, 5, "a name"), switches(1200, 5),
+        try_read(1200, 5, 6),    try_read(1200, 6, 5),     becomes(1200, 6, 5),
+        fulfills(1200, LOOP, 5), notifies(1200, 6, 5),     fails(1200, 6, 5, "broken"),
+    };
+    for (size_t i = 0; i < COUNT(first); i++) {
+        struct trace t = {.fd = -1};
+        struct strings s = {.used = 0};
+        const uint32_t site = strings_site(&s, strings_text(&s, "rpc"), 0, 0, 0);
+        const uint64_t ids[2] = {5, 6};
+        const struct weft_pending_cell cells[2] = {
+            {.created_ticks = 20, .creator = LOOP, .site = site, .packet = 1},
+            {.created_ticks = 21, .creator = LOOP, .site = site, .packet = 1}};
+        facts_packet(
+            &t, (struct weft_facts_header){.overwritten_packets = 6, .overwritten_events = 60}, "");
+        strings_packet(&t, &s);
+        pending_packet(&t, (struct weft_pending_header){.kept = 2}, ids, cells, COUNT(cells));
+        events_begin(&t, (struct weft_events_header){
+                             .sequence = 7, .begin_ticks = 1000, .events_before = 60});
+        events_put(&t, switches(1000, LOOP), 0);
+        events_put(&t, first[i], site);
+        events_put(&t, label(1300, 5, "another name"), 0);
+        events_put(&t, switches(3000, LOOP), 0);
+        struct weft_explorer *e = explorer(trace_model(&t));
+        const int64_t line = weft_layout_line(e->pane[0].scene->l, by_id(e, 5));
+        if (line != 200)
+            fail_msg("event %u: the line begins at %d", (unsigned)i, (int)line);
+
+        weft_explorer_free(e);
+    }
+}
+
 TEST(the_others_are_one_row_until_asked_for)
 {
     struct weft_explorer *e = explorer(wrapped_model());

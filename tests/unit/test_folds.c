@@ -89,6 +89,19 @@ TEST(nothing_happens_in_a_fold)
     }
 }
 
+/* What runs without an event is no sleep, also where the trace does not say when the loop sleeps. */
+TEST(what_runs_is_not_folded)
+{
+    struct weft_model *m =
+        MODEL(switches(0, 1), creates(0, 1, 1, TASK), fulfills(6 * SECOND, 1, 1));
+    struct weft_folds f;
+    assert_int_equal(m->sleeps, 0);
+    assert_int_equal(weft_folds_init(&f, m, NULL), 0);
+    assert_int_equal(f.count, 0);
+    weft_folds_fini(&f);
+    weft_model_free(m);
+}
+
 TEST(a_trace_without_long_sleep_has_none)
 {
     static const uint64_t sleeps[] = {0, 1000, 50000, 2 * MS};

@@ -5,7 +5,7 @@
 #include "allocations.h"
 #include "profile/build.h"
 #include "profile/join.h"
-#include "trace.h"
+#include "samples.h"
 #include "view/density.h"
 #include "view/overview.h"
 
@@ -602,6 +602,38 @@ TEST(without_memory)
     }
     assert_true(failures > 20);
     weft_model_free(m);
+}
+
+/* The same for the samples in a trace's file: they are not left out without a word. */
+TEST(no_memory_for_the_samples_of_a_file)
+{
+    struct trace t = {.fd = -1};
+    struct weft_scene *s = NULL;
+    bool failed = true;
+    facts_packet(&t, (struct weft_facts_header){.state = WEFT_TRACE_STOPPED, .pid = 7}, "");
+    samples_begin(&t, 1);
+    const uint32_t main_ = put_node(&t, 0, 0x1000, 0);
+    put_source(&t, put_text(&t, "cpu-clock"), WEFT_UNIT_NS);
+    for (uint64_t i = 1; i <= 20; i++)
+        put_sample(&t, i * MS, 7, 7, main_, MS);
+    for (long n = 1; failed; n++) {
+        struct weft_reader *r;
+        struct weft_model *m;
+        assert_int_equal(weft_reader_open(&r, trace_path(&t), NULL), 0);
+        assert_int_equal(weft_model_build(&m, r, NULL, NULL, NULL), 0);
+        fail_at = n;
+        int rc = weft_scene_load(&s, m, r, false, NULL, NULL);
+        failed = fail_at == 0;
+        fail_at = 0;
+        assert_int_equal(rc, failed ? WEFT_E_NOMEM : 0);
+        assert_int_equal(s != NULL, !failed);
+        if (s)
+            assert_int_equal(s->p->samples, 20);
+        weft_scene_free(s);
+        weft_model_free(m);
+        weft_reader_close(r);
+    }
+    trace_fini(&t);
 }
 
 RUN_TESTS(NULL, NULL)

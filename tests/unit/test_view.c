@@ -551,6 +551,7 @@ TEST(runs_are_as_high_as_rows_allow)
         assert_int_equal(weft_view_draw(&list, &g, s, &vp), 0);
         if (g.lanes < ROWS)
             continue;
+        assert_int_equal(g.kind[WEFT_KIND_RUNNING].count, ROWS);
         const int32_t row = (g.shown_y[ROWS] - g.shown_y[0]) / ROWS;
         for (uint32_t i = 0; i < list.draws; i++) {
             const struct weft_draw *d = &list.draw[i];
@@ -666,6 +667,33 @@ TEST(texts_are_shown)
     list = draw(m, vp);
     assert_false(has_text(&list, "queue 5"));
     weft_drawlist_fini(&list);
+    weft_model_free(m);
+}
+
+/* A long title is cut where the note right of it begins. */
+TEST(titles_end_before_the_note)
+{
+    char title[400];
+    struct weft_model *m = BUILD(creates(0, LOOP, 1, TASK), fulfills(100000, LOOP, 1));
+    memset(title, 'm', sizeof title - 1);
+    title[sizeof title - 1] = '\0';
+    for (int32_t width = 1000; width <= 1600; width += 100) {
+        struct weft_viewport vp = whole();
+        vp.width_px = width;
+        vp.title = title;
+        struct weft_drawlist list = draw(m, vp);
+        const struct weft_draw *begin = NULL, *note = NULL;
+        for (const struct weft_draw *d = list.draw; d < list.draw + list.draws; d++) {
+            const char *text = list.texts + d->first;
+            if (d->op == WEFT_DRAW_TEXT && d->count > 4 && memcmp(text, "mmmm", 4) == 0)
+                begin = d;
+            else if (d->op == WEFT_DRAW_TEXT && d->count > 5 && memcmp(text, "from ", 5) == 0)
+                note = d;
+        }
+        assert_true(begin && note);
+        assert_true(begin->x1 < note->x0 && begin->x1 > note->x0 - 50 * WEFT_PX);
+        weft_drawlist_fini(&list);
+    }
     weft_model_free(m);
 }
 
@@ -2392,7 +2420,8 @@ TEST(a_range_says_how_long_it_is)
     weft_model_free(m);
 }
 
-/* At any width and length there are some times on the ruler, and none lies over another. */
+/* At any width and length there are some times on the ruler, and none lies over another; between them are small marks, which
+ * can be told apart. */
 TEST(the_grid_has_times)
 {
     struct weft_model *m = BUILD(creates(0, LOOP, 1, TASK), fulfills(1000000, LOOP, 1));
@@ -2406,9 +2435,14 @@ TEST(the_grid_has_times)
             struct weft_drawlist list = {0};
             struct weft_geometry g = {0};
             assert_int_equal(weft_view_draw(&list, &g, s, &vp), 0);
-            int32_t times = 0, end = 0;
+            int32_t times = 0, end = 0, small = 0, last = 0;
             for (uint32_t i = 0; i < list.draws; i++) {
                 const struct weft_draw *d = &list.draw[i];
+                if (d->op == WEFT_DRAW_LINE && d->ink == WEFT_INK_GRID && d->y1 == g.rows_y0) {
+                    assert_true(d->x0 - last >= 9 * WEFT_PX / 2 || last == 0);
+                    last = d->x0;
+                    small++;
+                }
                 if (d->op != WEFT_DRAW_TEXT || d->y0 < g.ruler_y0 || d->y0 > g.rows_y0)
                     continue;
                 assert_true(d->x0 >= end);
@@ -2416,6 +2450,7 @@ TEST(the_grid_has_times)
                 times++;
             }
             assert_true(times >= (width >= 600 && vp.from_ns == 0 ? 4 : 2));
+            assert_true(length < 1000 || small >= 2 * times);
             weft_drawlist_fini(&list);
             weft_geometry_fini(&g);
         }
