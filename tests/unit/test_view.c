@@ -4,6 +4,7 @@
 #include "../fuzz/try.h"
 #include "packets.h"
 #include "base/count.h"
+#include "view/canvas.h"
 #include "view/index.h"
 #include "view/text.h"
 
@@ -1410,6 +1411,32 @@ TEST(the_focus_stays_where_it_is)
 }
 
 /* Rows around a selection keep their height, as many above it as below it; the others have what is left, all of it. */
+/* Without a focus or a selection it is the first row that stays where it was asked for. */
+TEST(the_first_row_is_the_focus_of_none)
+{
+    struct weft_model *m = build_many(4000, many_rows);
+    struct weft_scene *s = lay_out(m, false);
+    struct weft_drawlist list = {0};
+    struct weft_geometry first = {0}, none = {0};
+    struct weft_viewport vp = whole();
+    vp.height_px = 500;
+    vp.focus_px = 100;
+    for (vp.spread = WEFT_SPREAD_MAX / 4; vp.spread <= WEFT_SPREAD_MAX;
+         vp.spread += WEFT_SPREAD_MAX / 4) {
+        vp.focus_row = 0;
+        assert_int_equal(weft_view_draw(&list, &first, s, &vp), 0);
+        vp.focus_row = WEFT_NONE;
+        assert_int_equal(weft_view_draw(&list, &none, s, &vp), 0);
+        assert_true(none.shown > 500 && none.shown == first.shown);
+        assert_memory_equal(none.shown_y, first.shown_y, (none.shown + 1) * sizeof *none.shown_y);
+    }
+    weft_drawlist_fini(&list);
+    weft_geometry_fini(&first);
+    weft_geometry_fini(&none);
+    weft_scene_free(s);
+    weft_model_free(m);
+}
+
 TEST(the_selection_is_not_squeezed)
 {
     struct weft_model *m = build_many(800, many_rows);
@@ -1447,7 +1474,7 @@ TEST(the_selection_is_not_squeezed)
 
 /* ---- Shades, against sums over all promises ---- */
 
-enum { CELL = 2 * WEFT_PX, CELLS_MAX = 1000, SHADES = 8 };
+enum { CELLS_MAX = 1000, SHADES = 8 };
 
 struct naive {
     int64_t edge_ns[CELLS_MAX + 1]; /* of the cells */
@@ -1749,6 +1776,37 @@ TEST(lanes_divide_what_is_not_crowded)
         weft_scene_free(s);
         weft_model_free(m);
     }
+}
+
+/* What a cell of the picture consists of is added up in few steps: neighbours are in one group. */
+TEST(neighbours_are_mixed_together)
+{
+    enum { CELLS = 800 * PX / CELL };
+    random_state = 1;
+    alive = 3000;
+    gap_ns = 1000;
+    struct weft_model *m = build_many(300000, requests);
+    struct weft_scene *s = lay_out(m, false);
+    struct weft_drawlist list = {0};
+    struct canvas c = {.list = &list, .m = m, .l = s->l, .x = s->x, .to_ns = m->end_ns};
+    c.x1 = CELLS * CELL;
+    axis_init(&c.axis, NULL, c.from_ns, c.to_ns, c.x0, c.x1);
+    const struct mix *x = canvas_mix(&c, CELLS);
+    assert_true(x->useful);
+    const uint32_t last = s->x->level_at[s->x->levels] - MIX_WIDE;
+    for (uint32_t cell = 0; cell < CELLS; cell++) {
+        unsigned sum = 0;
+        for (uint32_t g = x->first[cell]; g < x->first[cell + 1]; g++) {
+            for (uint32_t h = g + 1; h < x->first[cell + 1]; h++)
+                assert_true(x->group[h].at - x->group[g].at >= MIX_WIDE || x->group[h].at == last);
+            for (int i = 0; i < MIX_WIDE; i++)
+                sum += x->group[g].weight[i];
+        }
+        assert_in_range(sum, 200, 257);
+    }
+    canvas_free_mix(&c);
+    weft_scene_free(s);
+    weft_model_free(m);
 }
 
 /* How much of what is drawn as folds is red, in per cent; opacity counts. */
