@@ -5,6 +5,7 @@
 #include "packets.h"
 #include "base/count.h"
 #include "view/canvas.h"
+#include "view/groups.h"
 #include "view/index.h"
 #include "view/text.h"
 
@@ -696,6 +697,34 @@ TEST(titles_end_before_the_note)
         weft_drawlist_fini(&list);
     }
     weft_model_free(m);
+}
+
+/* Each name is a group, or, if there are too many, the last group has the rest. */
+TEST(the_last_group_has_the_others)
+{
+    for (uint32_t kinds = WEFT_GROUPS_MAX - 1; kinds < WEFT_GROUPS_MAX + 20; kinds++) {
+        struct trace t = {.fd = -1};
+        struct weft_groups *g;
+        trace_begin(&t, 0);
+        for (uint32_t i = 0; i < kinds; i++) {
+            const char name[] = {(char)('a' + i / 20), (char)('a' + i % 20), '\0'};
+            trace_add(&t, creates(2 * i, LOOP, i + 1, TASK));
+            trace_add(&t, label(2 * i + 1, i + 1, name));
+        }
+        struct weft_model *m = trace_model(&t);
+        struct weft_scene *s = lay_out(m, false);
+        assert_int_equal(weft_groups_new(&g, s, WEFT_GROUP_LABEL, NULL), 0);
+        const bool too_many = kinds > WEFT_GROUPS_MAX;
+        const struct weft_group *last = &g->group[g->count - 1];
+        assert_int_equal(g->count, too_many ? WEFT_GROUPS_MAX : kinds);
+        assert_int_equal(last->promises, too_many ? kinds - WEFT_GROUPS_MAX + 1 : 1);
+        assert_int_equal(strcmp(last->name, "others") == 0, too_many);
+        for (uint32_t i = 0; i + 1 < g->count; i++)
+            assert_int_equal(g->group[i].promises, 1);
+        weft_groups_free(g);
+        weft_scene_free(s);
+        weft_model_free(m);
+    }
 }
 
 /* Two rows of promises, each after the other: requests, and in the second half tasks, without names. */
