@@ -2264,6 +2264,34 @@ TEST(names_of_regions_give_way)
     assert_in_range(left_out, 1, NAMED_MOST - 1);
 }
 
+/* What the index says of blocks of changes is true of each counter, wherever its changes begin among those of all. */
+TEST(extremes_are_those_of_the_changes)
+{
+    enum { CHANGES = 1000, FEW = 3 };
+    struct weft_event ev[CHANGES];
+    random_state = 7;
+    for (uint64_t i = 0; i < CHANGES; i++)
+        ev[i] = counter(i, LOOP, (int64_t)random_below(1000), i % 100 < FEW ? "a" : "b");
+    struct weft_model *m = build(ev, CHANGES);
+    struct weft_scene *s = lay_out(m, false);
+    const struct weft_index *x = s->x;
+    assert_int_equal(m->counters, 2);
+    for (uint32_t k = 0; k < m->counters; k++)
+        for (uint32_t first = x->change_first[k], n = 0; first < x->change_first[k + 1]; n++) {
+            const struct view_extremes *e = &x->extremes[x->extremes_first[k] + n];
+            const struct weft_change *c = &m->change[x->change[first]];
+            struct view_extremes is = {.time_ns = c->time_ns, .min = c->value, .max = c->value};
+            for (int i = 0; i < VIEW_CHANGES && first < x->change_first[k + 1]; i++) {
+                is.last = m->change[x->change[first++]].value;
+                is.min = is.last < is.min ? is.last : is.min;
+                is.max = is.last > is.max ? is.last : is.max;
+            }
+            assert_memory_equal(e, &is, sizeof is);
+        }
+    weft_scene_free(s);
+    weft_model_free(m);
+}
+
 /* Many rows leave counters low strips; where there is no room for all, the last strip says so. */
 TEST(counters_beside_many_rows)
 {
