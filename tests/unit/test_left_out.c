@@ -308,6 +308,11 @@ TEST(arrows_are_counted)
         uint32_t drawn = count_draws(p, WEFT_DRAW_ARROW, WEFT_INK_RESOLVE) - 1; /* the legend's */
         assert_true(drawn >= 5 && drawn < MANY / 2);
         assert_int_equal(p->g.left_out.arrows, MANY - 1 - drawn);
+        for (uint32_t i = 0; !select && i < p->list.draws; i++) { /* faint, as many are there */
+            const struct weft_draw *d = &p->list.draw[i];
+            if (d->op == WEFT_DRAW_ARROW && d->y1 < p->g.rows_y1)
+                assert_int_equal(d->alpha, 120);
+        }
         for (uint32_t i = 0; !select && i < p->g.arrows; i++) { /* those that lived longest */
             const uint32_t about = p->m->interaction[p->g.arrow[i].interaction].other;
             assert_in_range(p->m->promise[about].id, 2, 1 + drawn);
