@@ -223,9 +223,9 @@ static void fill_interrupts(struct weft_density *d, struct filling *f)
 static int fill(struct weft_density *d, struct filling *f)
 {
     const struct weft_profile *p = d->p;
-    for (const struct weft_sample *s = p->sample; s < p->sample + p->samples; s++)
-        if (is_shown(d, s))
-            d->strip[f->strip[s->thread]].samples.count++;
+    for (uint32_t i = 0; i < p->samples; i++)
+        if (is_shown(d, &p->sample[i]))
+            d->strip[f->strip[p->sample[i].thread]].samples.count++;
     for (uint32_t i = 0; i < p->interrupts; i++)
         if (p->interrupt[i].thread < p->threads && f->strip[p->interrupt[i].thread] != WEFT_NONE)
             d->strip[f->strip[p->interrupt[i].thread]].interrupts.count++;
