@@ -214,7 +214,7 @@ static void find_sums(struct drawing *d)
         int32_t x1 = a->x0 + (int32_t)(i + 1) * CELL;
         int64_t to = x1 < a->x1 ? axis_time(a, x1) : a->to_ns;
         d->sum[i] = (struct weft_overview_sum){0};
-        if (to >= 0 && from <= end)
+        if ((to > 0 || from == 0) && from <= end)
             weft_overview_between(&d->sum[i], d->s, from, to);
     }
 }

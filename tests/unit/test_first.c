@@ -280,6 +280,28 @@ TEST(bars_say_how_much_ran)
     weft_model_free(m);
 }
 
+/* Beside a trace that begins earlier: nothing ran before it began, up to the last cell before that. */
+TEST(bars_begin_with_the_trace)
+{
+    struct weft_model *m = more_and_less();
+    struct weft_scene *s;
+    struct weft_drawlist list = {0};
+    const struct weft_overview_strip strip = {.x1 = AXIS * WEFT_PX,
+                                              .y1 = 60 * WEFT_PX,
+                                              .from_ns = -LENGTH,
+                                              .to_ns = LENGTH,
+                                              .view_to_ns = LENGTH};
+    int32_t y0, y1;
+    assert_int_equal(weft_scene_new(&s, m, false, NULL, NULL), 0);
+    assert_int_equal(weft_overview_draw(&list, s, &strip), 0);
+    shaded(&list, WEFT_INK_RUN, &y0, &y1);
+    assert_int_equal(shade_at(&list, WEFT_INK_RUN, (AXIS / 2 - 1) * WEFT_PX, y1 - 1), 0);
+    assert_int_equal(shade_at(&list, WEFT_INK_RUN, (AXIS / 2 + 1) * WEFT_PX, y1 - 1), 255);
+    weft_drawlist_fini(&list);
+    weft_scene_free(s);
+    weft_model_free(m);
+}
+
 /* A counter goes on from left to right, and up where it rises. */
 TEST(counters_are_steps)
 {
