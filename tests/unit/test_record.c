@@ -1078,6 +1078,7 @@ TEST(test_former)
         assert_int_equal(files(), 2);
         read_trace();
         assert_int_equal(trace.events, 0);
+        trace_free(&trace);
         assert_int_equal(rename(in_folder("t.1"), in_folder("t")), 0);
         if (taken)
             assert_true(trace_read(&trace, in_folder("t")) < 0);
