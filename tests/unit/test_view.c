@@ -1334,7 +1334,6 @@ TEST(lines_are_picked)
     weft_model_free(m);
 }
 
-/* A picture below another is the same as alone, but for where it is. */
 /* Where several rows share a lane, the row is that of the promise that is picked, wherever in the lane the pointer is. */
 TEST(a_row_of_a_lane_is_picked)
 {
@@ -1370,6 +1369,7 @@ TEST(a_row_of_a_lane_is_picked)
     free(ev);
 }
 
+/* A picture below another is the same as alone, but for where it is. */
 TEST(pictures_lie_one_above_the_other)
 {
     random_state = 5;
