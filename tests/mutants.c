@@ -8,6 +8,7 @@
  * time are out of proportion to the bytes. */
 #include <malloc.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <time.h>
 
 #include "fuzz/try.h"
@@ -16,7 +17,7 @@ enum { SECONDS_MAX = 60, TRACES_MAX = 32 };
 
 /* ---- Memory: linked with --wrap=malloc and so on ---- */
 
-static size_t live_bytes, peak_bytes;
+static _Atomic size_t live_bytes, peak_bytes; /* large work is done by two threads */
 
 void *__real_malloc(size_t size);
 void *__real_calloc(size_t count, size_t size);
@@ -29,8 +30,10 @@ void __wrap_free(void *p);
 
 static void *count(void *p)
 {
-    live_bytes += malloc_usable_size(p);
-    peak_bytes = live_bytes > peak_bytes ? live_bytes : peak_bytes;
+    const size_t live = live_bytes += malloc_usable_size(p);
+    size_t peak = peak_bytes;
+    while (peak < live && !atomic_compare_exchange_weak(&peak_bytes, &peak, live))
+        continue;
     return p;
 }
 
@@ -344,7 +347,8 @@ static void run(const struct blob *trace, uint64_t traces, uint64_t first, uint6
         make_mutant(&b, trace, traces, current);
         alarm(SECONDS_MAX);
         double begun = now_s();
-        size_t before = peak_bytes = live_bytes;
+        const size_t before = live_bytes;
+        peak_bytes = before;
         int64_t n = try_bytes(b.bytes, b.size, (unsigned)current, 2);
         double took = now_s() - begun, share = (double)(peak_bytes - before);
         share /= (double)most_bytes(b.size);

@@ -90,7 +90,7 @@ static void (*const searches[])(struct analyse_search *) = {
 
 enum {
     SEARCHES = sizeof searches / sizeof *searches,
-    MANY = 1000, /* promises and interactions; with fewer, all takes a few milliseconds */
+    MANY = 10000, /* promises and interactions; with fewer, all takes a few milliseconds */
 };
 
 struct work {

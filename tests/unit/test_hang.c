@@ -2124,7 +2124,7 @@ TEST(progress_of_two_threads)
     struct weft_findings f;
     struct weft_history *h;
     begin();
-    for (uint64_t i = 0; i < 3000; i++) {
+    for (uint64_t i = 0; i < 8000; i++) {
         create(LOOP, i + 1, JOB_, "job");
         sleep_ms(1);
         if (i % 2)
