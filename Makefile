@@ -69,6 +69,7 @@ $(BUILD)/with-peers: | packages-bench configured
 bench: packages-bench configured $(BUILD)/with-peers build
 	bench/run $(BUILD)
 	bench/run-explain $(BUILD)
+	bench/run-sizes $(BUILD)
 	bench/run-view $(BUILD)
 	bench/run-record $(BUILD)
 	bench/run-sample $(BUILD)

@@ -10,6 +10,7 @@ import platform
 import re
 import resource
 import shlex
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -43,6 +44,27 @@ def write_results(name, text):
     begin, end = f"<!-- bench/{name} -->\n", "<!-- end -->"
     before, _, rest = path.read_text().partition(begin)
     path.write_text(f"{before}{begin}```\n{text.strip()}\n```\n{end}{rest.partition(end)[2]}")
+
+
+class Job:
+    """A command that is measured several times: .seconds of each, .peak memory of all, in bytes."""
+
+    def __init__(self, *command):
+        self.command, self.seconds, self.peak = [str(c) for c in command], [], 0
+
+    def measure(self):
+        begun = time.perf_counter()
+        child = subprocess.Popen(self.command, stdout=subprocess.DEVNULL)
+        _, status, usage = os.wait4(child.pid, 0)
+        child.returncode = os.waitstatus_to_exitcode(status)
+        if child.returncode not in (0, 3):
+            sys.exit(f"{sys.argv[0]}: exit status {child.returncode}: {shlex.join(self.command)}")
+        self.seconds.append(time.perf_counter() - begun)
+        self.peak = max(self.peak, usage.ru_maxrss * 1024)
+
+    @property
+    def median(self):
+        return statistics.median(self.seconds)
 
 
 def instructions(command, env=None, record=()):
