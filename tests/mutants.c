@@ -30,7 +30,7 @@ void __wrap_free(void *p);
 
 static void *count(void *p)
 {
-    const size_t live = live_bytes += malloc_usable_size(p);
+    const size_t size = malloc_usable_size(p), live = atomic_fetch_add(&live_bytes, size) + size;
     size_t peak = peak_bytes;
     while (peak < live && !atomic_compare_exchange_weak(&peak_bytes, &peak, live))
         continue;
