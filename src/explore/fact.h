@@ -99,8 +99,8 @@ int explore_facts_of_diff(struct explore_facts *f, const struct weft_scene *good
 
 void explore_facts_fini(struct explore_facts *f);
 
-/* Some tens of milliseconds for ten million events; any thread. Returns 0 or WEFT_E_NOMEM. */
-int explore_hung_find(struct weft_hung *out, const struct weft_history *h);
+/* Some tens of milliseconds for ten million events; any thread. */
+void explore_hung_find(struct weft_hung *out, const struct weft_history *h);
 
 /* "35 ms 'query' (outside)" */
 void explore_put_share(struct analyse_text *t, const struct weft_model *m,

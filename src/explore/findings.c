@@ -18,10 +18,10 @@ int weft_analysis_new(struct weft_analysis **out, const struct weft_model *m,
     if (!a)
         return WEFT_E_NOMEM;
     int rc = weft_history_new(&a->history, m, progress, data);
-    if (rc == 0)
-        rc = explore_hung_find(&a->hung, a->history);
-    if (rc == 0)
+    if (rc == 0) {
+        explore_hung_find(&a->hung, a->history);
         rc = weft_explain(&a->findings, a->history, NULL, progress, data);
+    }
     if (rc < 0) {
         weft_analysis_free(a);
         *out = NULL;
@@ -60,11 +60,8 @@ const struct weft_history *explore_history_of(struct explore_pane *p)
     struct explore_trace *t = p->trace;
     if (t->analysis)
         return t->analysis->history;
-    if (!t->history && !t->analysing && weft_history_new(&t->history, p->model, NULL, NULL) == 0 &&
-        explore_hung_find(&t->hung, t->history) < 0) {
-        weft_history_free(t->history);
-        t->history = NULL;
-    }
+    if (!t->history && !t->analysing && weft_history_new(&t->history, p->model, NULL, NULL) == 0)
+        explore_hung_find(&t->hung, t->history);
     return t->history;
 }
 
