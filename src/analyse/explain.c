@@ -108,12 +108,6 @@ struct worker {
     bool is_aside;
 };
 
-/* What looks at the findings of all others. */
-static bool is_last(unsigned search)
-{
-    return searches[search] == analyse_find_livelocks;
-}
-
 /* What looks at what the ones before it have found (when a loop was blocked) belongs to their job. */
 static bool goes_on(unsigned search)
 {
@@ -191,7 +185,7 @@ static void search_all(struct analyse_search *s)
     struct worker here = {.work = &k, .s = *s}, aside = {.work = &k, .s = *s, .is_aside = true};
     struct weft_aside thread;
     for (unsigned i = 0; i < SEARCHES; i++)
-        if (!is_last(i) && !goes_on(i))
+        if (searches[i] != analyse_find_livelocks && !goes_on(i))
             k.job[k.jobs++] = i;
     here.s.progress = aside.s.progress = may_go_on;
     here.s.data = &here;
@@ -206,9 +200,8 @@ static void search_all(struct analyse_search *s)
     gather(s, &k);
     free(here.s.blocked);
     free(aside.s.blocked);
-    for (unsigned i = 0; i < SEARCHES && !s->failed && !s->canceled; i++)
-        if (is_last(i) && !m->quirks.at_once)
-            analyse_search_run(s, searches[i]);
+    if (!s->failed && !s->canceled && !m->quirks.at_once)
+        analyse_search_run(s, analyse_find_livelocks); /* looks at the findings of all others */
     s->canceled = s->canceled || (s->progress && !s->progress(s->data, 1));
 }
 
