@@ -920,6 +920,19 @@ TEST(headers_without_end)
 
 /* ---- While it is recorded ---- */
 
+/* Reads a file whose first bytes are replaced before that read. */
+static struct result read_changing(struct trace *before, const struct trace *after,
+                                   uint64_t at_read)
+{
+    const char *path = trace_path(before);
+    changes = before->fd;
+    changed_to = after;
+    reads_left = at_read;
+    const struct result res = read_path(path);
+    reads_left = 0;
+    return res;
+}
+
 /* The file changes at any of the reader's steps: each packet is read as it was or not at all. */
 TEST(packets_change_hands)
 {
@@ -930,17 +943,12 @@ TEST(packets_change_hands)
             add_packet(&before, 0, n, TIMES(100 * n, 100 * n + 1, 100 * n + 2));
         for (uint64_t n = 5; n <= 8; n++)
             add_packet(&after, 1, n, TIMES(100 * n, 100 * n + 1, 100 * n + 2));
-        const char *path = trace_path(&before);
-        changes = before.fd;
-        changed_to = &after;
-        reads_left = step;
-        struct result res = read_path(path);
-        reads_left = 0;
+        const struct result res = read_changing(&before, &after, step);
         assert_int_equal(res.rc, 0);
         assert_int_equal(res.damage.problems, 0);
         assert_int_equal(res.events + 3 * res.facts.changed_packets, 12);
         changed += res.facts.changed_packets;
-        for (char *line = res.text; *line; line += strcspn(line, "\n") + 1)
+        for (const char *line = res.text; *line; line += strcspn(line, "\n") + 1)
             assert_non_null(strstr(line, " switch "));
         trace_fini(&before);
         trace_fini(&after);
@@ -958,12 +966,7 @@ TEST(packets_grow)
             packet_pad(&before, 12, 0);
             add_packet(&after, 0, n, TIMES(100 * n, 100 * n + 1, 100 * n + 2));
         }
-        const char *path = trace_path(&before);
-        changes = before.fd;
-        changed_to = &after;
-        reads_left = step;
-        struct result res = read_path(path);
-        reads_left = 0;
+        const struct result res = read_changing(&before, &after, step);
         assert_int_equal(res.damage.problems, 0);
         assert_true(res.events >= 6 && res.events <= 9);
         trace_fini(&before);
@@ -992,12 +995,7 @@ TEST(texts_grow)
         events_begin(&after, h);
         events_add(&after, WEFT_FORM_LABEL, label(200, 7, ""), 0, text);
         packet_pad(&before, after.size - before.size, 0);
-        const char *path = trace_path(&before);
-        changes = before.fd;
-        changed_to = &after;
-        reads_left = step;
-        struct result res = read_path(path);
-        reads_left = 0;
+        const struct result res = read_changing(&before, &after, step);
         expect_text(res.text, res.events == 1 ? "100 0 switch 100 0\n"
                                               : "100 0 switch 100 0\n200 0 label 7 0 \"new\"\n");
         found[res.events > 1]++;
