@@ -16,7 +16,7 @@ help:
 	@echo 'make               build weft in $(BUILD)/'
 	@echo 'make demo          build, draw the example traces, say where the pictures are'
 	@echo 'make test          build, run all tests; TESTS="model view" runs some'
-	@echo 'make bench         build, compare speed with the peers (a quarter of an hour)'
+	@echo 'make bench         build, compare speed with the peers (half an hour or more)'
 	@echo 'make torture       build, kill and load the recorder for an hour or so'
 	@echo 'make coverage      build the fuzzers, run their corpora, say how many lines of each component that ran'
 	@echo 'make install       install (DESTDIR=, SETUP=--prefix=/usr)'

@@ -47,24 +47,49 @@ def write_results(name, text):
 
 
 class Job:
-    """A command that is measured several times: .seconds of each, .peak memory of all, in bytes."""
+    """Something measured several times: a command, or a function that returns nothing. talks: the command says name=value
+    of itself; fine: its exit statuses, unless something went wrong."""
 
-    def __init__(self, *command):
-        self.command, self.seconds, self.peak = [str(c) for c in command], [], 0
+    def __init__(self, what, runs, talks=False, fine=(0,)):
+        self.what, self.runs, self.talks, self.fine = what, runs, talks, fine
+        self.seconds, self.peak_bytes, self.said = [], 0, []
 
     def measure(self):
         begun = time.perf_counter()
-        child = subprocess.Popen(self.command, stdout=subprocess.DEVNULL)
-        _, status, usage = os.wait4(child.pid, 0)
-        child.returncode = os.waitstatus_to_exitcode(status)
-        if child.returncode not in (0, 3):
-            sys.exit(f"{sys.argv[0]}: exit status {child.returncode}: {shlex.join(self.command)}")
+        if callable(self.what):
+            self.what()
+        else:
+            child = subprocess.Popen(self.what, text=True,
+                                     stdout=subprocess.PIPE if self.talks else subprocess.DEVNULL)
+            said = child.stdout.read() if self.talks else ""
+            _, status, usage = os.wait4(child.pid, 0)
+            child.returncode = os.waitstatus_to_exitcode(status)
+            if child.returncode not in self.fine:
+                sys.exit(f"{sys.argv[0]}: exit status {child.returncode}: {shlex.join(map(str, self.what))}")
+            self.peak_bytes = max(self.peak_bytes, usage.ru_maxrss * 1024)
+            self.said.append({k: float(v) for k, v in re.findall(r"(\w+)=(\S+)", said)})
         self.seconds.append(time.perf_counter() - begun)
-        self.peak = max(self.peak, usage.ru_maxrss * 1024)
 
     @property
     def median(self):
         return statistics.median(self.seconds)
+
+    @property
+    def best(self):
+        return min(self.seconds)
+
+    def told(self, *names):
+        """What the program said of itself: the sum of these figures in each run."""
+        job = Job(self.what, self.runs)
+        job.seconds = [sum(said[name] for name in names) for said in self.said]
+        return job
+
+
+def in_turn(jobs):
+    for n in range(max(job.runs for job in jobs)):
+        for job in jobs:
+            if n < job.runs:
+                job.measure()
 
 
 def instructions(command, env=None, record=()):
